@@ -1,0 +1,27 @@
+// Key encoding: values as bytes whose memcmp order is Compare()'s order. Index entries, document keys and sort keys are made of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/bson/value.h"
+
+namespace braid::bson {
+
+class Collation;
+
+/// Appends one value. For all a, b and any suffixes that are encodings too:
+///   Compare(a, b) < 0  ⇔  Encode(a) < Encode(b), and the encodings are equal iff Compare(a, b) == 0 (so 1, 1.0, Long(1), Decimal 1
+/// are one key). Self-delimiting: no encoding is a proper prefix of another. Descending fields: every byte inverted.
+/// Strings go through the collation when there is one (also inside documents and arrays).
+/// Missing is encoded as undefined; the caller maps missing to null where MongoDB does (index keys, sort keys).
+void AppendKey(std::string* out, const Value& value, bool descending = false, const Collation* collation = nullptr);
+
+/// Bytes below / above every encoded value, for bounds that are open at one end.
+constexpr char kBelowAll = '\x00';
+constexpr char kAboveAll = '\xff';
+
+/// The number of bytes the encoded value at the start of `key` takes; needed to step over a field of a compound key.
+size_t KeySize(std::string_view key, bool descending = false);
+
+}  // namespace braid::bson
