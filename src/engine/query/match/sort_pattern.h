@@ -1,0 +1,37 @@
+// SortPattern: {a: 1, "b.c": -1} and the key by which it orders a document.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "engine/bson/collation.h"
+#include "engine/bson/value.h"
+
+namespace braid::query {
+
+class SortPattern {
+ public:
+  struct Part {
+    std::string path;
+    bool descending;
+  };
+  SortPattern() = default;
+  /// Values 1 or -1 of any numeric type, else Location(15975); at most 32 parts; {$meta: …} is refused by name; path checks as MongoDB's.
+  static Result<SortPattern> Parse(bson::View specification, std::shared_ptr<const bson::Collation> collation);
+
+  bool empty() const { return parts_.empty(); }
+  const std::vector<Part>& parts() const { return parts_; }
+
+  /// Appends bytes whose memcmp order is the sort order (the key encoding, so shards and indexes agree): an array counts as its
+  /// smallest element ascending and its largest descending, missing as null, the empty array as undefined.
+  /// kBadValue if two parts go through different arrays of one document (parallel arrays).
+  Status AppendSortKey(bson::View document, std::string* out) const;
+
+ private:
+  std::vector<Part> parts_;
+  std::shared_ptr<const bson::Collation> collation_;
+};
+
+}  // namespace braid::query
