@@ -31,7 +31,7 @@ class Number {
   Decimal128 ToDecimal() const;
   /// The exact integer this number is, whatever its type; nullopt if it has a fraction, is NaN or does not fit.
   std::optional<int64_t> ToInt64Exact() const;
-  /// As BSONElement::safeNumberLong: truncated, clamped, NaN 0.
+  /// Clamped, NaN 0; a double is truncated, a decimal rounded half-even, as MongoDB does.
   int64_t ToInt64Clamped() const;
 
   enum class Overflow { kError, kDouble };

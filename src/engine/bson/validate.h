@@ -14,7 +14,7 @@ constexpr int kDepthMax = 180;
 
 /// Checks lengths, terminators, types, UTF-8 of names and strings is NOT required (MongoDB stores what it is given), booleans
 /// are 0 or 1, nesting at most kDepthMax. `bytes` may be longer than the document: its own length prefix says where it ends.
-/// kInvalidBSON names the offset; kOverflow-free and allocation-free.
+/// kInvalidBSON names the offset, kOverflow is nesting too deep; no arithmetic overflow, and no allocation unless it fails.
 Result<View> Validate(std::string_view bytes);
 
 }  // namespace braid::bson

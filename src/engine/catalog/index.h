@@ -1,0 +1,57 @@
+// IndexSpec: what createIndexes was told. Index: a live index of a collection with its number and multikey state.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "engine/bson/collation.h"
+#include "engine/bson/value.h"
+#include "engine/query/match/filter.h"
+
+namespace braid::catalog {
+
+struct IndexField {
+  std::string path;
+  bool descending = false;
+  bool hashed = false;
+};
+
+/// A parsed specification. Codes of Parse as MongoDB's (67, 85, 86, 197, …; wire.md 3 and golden/commands).
+struct IndexSpec {
+  std::string name;
+  bson::Document key_pattern;  // as given: {a: 1, b: -1, c: "hashed"}
+  std::vector<IndexField> fields;
+  bool unique = false;
+  bool sparse = false;
+  bool hidden = false;
+  std::optional<int64_t> expire_after_seconds;       // TTL
+  std::shared_ptr<const bson::Collation> collation;  // null: simple
+  std::optional<bson::Document> partial_filter;      // as given
+  query::Filter partial;                             // parsed; matches everything if there is none
+
+  bool is_id() const { return name == "_id_"; }
+  bool is_hashed() const;
+
+  /// `default_collation` is the collection's, taken when the specification names none.
+  static Result<IndexSpec> Parse(bson::View specification, std::shared_ptr<const bson::Collation> default_collation);
+  /// As listIndexes shows it, and as the catalogue stores it.
+  bson::Document ToBson() const;
+};
+
+/// An index in use. Spec and number never change; multikey bits only gain.
+struct Index {
+  IndexSpec spec;
+  uint32_t number = 0;
+  bool building = false;                          // writers maintain it, readers do not use it yet
+  mutable std::atomic<uint64_t> multikey{0};      // bit i: field i has met an array
+  mutable std::atomic<bool> build_failed{false};  // a writer met a duplicate while a unique index was being built
+  mutable std::atomic<uint64_t> uses{0};          // for $indexStats
+
+  bool is_multikey() const { return multikey.load(std::memory_order_relaxed) != 0; }
+};
+
+}  // namespace braid::catalog

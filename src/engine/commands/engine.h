@@ -1,0 +1,68 @@
+// Engine: a whole server without a network. Bytes come in through wire/ (or an in-process stream); this runs the
+// commands.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "engine/commands/request.h"
+
+namespace braid::commands {
+
+struct EngineOptions {
+  /// Where the store lives; created if absent.
+  std::filesystem::path directory;
+  /// Logical shards that new sharded collections are spread over. Default 4, 1..1024; a directory that has more keeps
+  /// them.
+  uint32_t shards = 4;
+  /// Memory for RocksDB's block cache and write buffers together. Default 512 MiB, at least 16 MiB.
+  uint64_t cache_bytes = 512ull << 20;
+  /// Allows configureFailPoint, for tests only.
+  bool test_commands = false;
+  /// The address clients connect to, for hello, explain and config.*.
+  std::string advertised_host = "localhost:27017";
+  const Clock* clock = &Clock::System();
+
+  Status Validate() const;
+};
+
+struct EngineParts;
+
+/// Any thread. Handlers run on the caller's thread and never wait for another client's request.
+class Engine {
+ public:
+  /// Opens or creates the directory. kFileAlreadyOpen if another process has it.
+  static Result<std::unique_ptr<Engine>> Open(const EngineOptions& options);
+  ~Engine();
+
+  /// A new connection; `remote` as in Client.
+  Client Connect(std::string remote);
+  void Disconnect(const Client& client);
+
+  /// Runs one command. Never throws, always answers: an error is a reply too.
+  Reply Run(Client& client, const Request& request);
+
+  /// Calls `done` once the log is durable past `position` (from any thread, maybe at once), or with the error that
+  /// stopped the log.
+  void WhenDurable(uint64_t position, std::function<void(Status)> done);
+  /// The same, waiting.
+  Status WaitDurable(uint64_t position);
+
+  /// Interrupts what runs and refuses what comes: the first step of shutting down.
+  void BeginShutdown();
+  /// Requests being run right now.
+  size_t running() const;
+  /// Figures for serverStatus that only the wire knows.
+  void SetConnectionFigures(std::function<bson::Document()> figures);
+
+  EngineParts& parts() { return *parts_; }
+
+ private:
+  explicit Engine(std::unique_ptr<EngineParts> parts);
+  std::unique_ptr<EngineParts> parts_;
+};
+
+}  // namespace braid::commands

@@ -1,0 +1,47 @@
+// Request, Reply and Client: what the wire hands to the commands and gets back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "engine/bson/value.h"
+
+namespace braid::commands {
+
+/// A kind-1 section of OP_MSG: documents that belong to the field `name` of the body.
+struct DocumentSequence {
+  std::string_view name;
+  std::vector<bson::View> documents;
+};
+
+/// One command. Everything in it points into the message's buffer, which outlives the call.
+struct Request {
+  bson::View body;
+  std::vector<DocumentSequence> sequences;
+  std::string_view name;      // of the first field of the body
+  std::string_view database;  // $db
+  bool legacy_query = false;  // came as OP_QUERY
+  bool reply_wanted = true;   // false: moreToCome was set
+};
+
+/// The answer. `durable_at` tells the wire how long to hold it back (E4): until the log is synced past that position; 0
+/// at once.
+struct Reply {
+  bson::Document body;
+  uint64_t durable_at = 0;
+  bool close_connection = false;  // configureFailPoint's closeConnection
+};
+
+/// What the server knows of one connection; owned by the wire, changed only by the connection's own requests.
+struct Client {
+  int64_t id = 0;
+  std::string remote;                    // "127.0.0.1:51234", "embedded"
+  bson::Document metadata;               // `client` of the first hello
+  std::string application;               // client.application.name
+  std::vector<std::string> compressors;  // agreed in hello, in the client's order
+};
+
+}  // namespace braid::commands

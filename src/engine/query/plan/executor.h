@@ -1,0 +1,71 @@
+// Executor: runs a query on a collection: plans it, streams matching documents in order, and explains itself.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/catalog/catalog.h"
+#include "engine/query/match/filter.h"
+#include "engine/query/match/sort_pattern.h"
+#include "engine/query/project/projection.h"
+#include "engine/txn/context.h"
+
+namespace braid::query {
+
+/// What to read. Everything is owned, so that a cursor can outlive its request.
+struct Query {
+  catalog::CollectionPtr collection;  // null: no such collection, an empty result
+  Filter filter;
+  SortPattern sort;
+  int64_t skip = 0;
+  int64_t limit = 0;                             // 0: none
+  std::shared_ptr<const Projection> projection;  // null: the whole document
+  std::shared_ptr<const Environment> environment;
+  std::optional<bson::Document> hint;  // {$natural: ±1} or a key pattern
+  std::string hint_name;               // or an index name
+  std::optional<bson::Document> min;   // index bounds, with hint
+  std::optional<bson::Document> max;
+  bool return_key = false;
+  bool show_record_id = false;
+  bool for_change = false;  // update, delete, findAndModify: whole documents, no covering
+};
+
+/// A stream of documents, pulled one at a time. Not thread-safe.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  /// False at the end. The view is valid until the next call. Checks context for deadline and kill.
+  virtual Result<bool> Next(txn::Context& context, bson::View* document) = 0;
+};
+
+struct ExecutionFigures {
+  uint64_t returned = 0;
+  uint64_t keys_examined = 0;
+  uint64_t documents_examined = 0;
+};
+
+/// A planned query. Reads the context's snapshot at the first Next() and keeps its position across requests: Detach()
+/// before the context ends, Next() with another context goes on in the same snapshot (which the caller keeps alive).
+class Plan : public Stream {
+ public:
+  /// kBadValue for a hint that names no index; hidden and partial indexes as MongoDB.
+  static Result<std::unique_ptr<Plan>> Make(Query query);
+
+  virtual const ExecutionFigures& figures() const = 0;
+  /// The stage tree: {stage: "FETCH", inputStage: {stage: "IXSCAN", …}}; with `executed` also nReturned, keysExamined,
+  /// works, ….
+  virtual bson::Document Explain(bool executed) const = 0;
+  /// Plans that were considered and not taken, for explain.
+  virtual std::vector<bson::Document> RejectedPlans() const = 0;
+  virtual const Query& query() const = 0;
+};
+
+/// The number of matching documents (with skip and limit), without fetching where an index or the collection's figure
+/// tells it.
+Result<int64_t> Count(txn::Context& context, const Query& query);
+
+/// Sorts and groups hold at most this in memory: kQueryExceededMemoryLimitNoDiskUseAllowed past it.
+constexpr size_t kSortBytesMax = 100u << 20;
+
+}  // namespace braid::query

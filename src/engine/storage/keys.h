@@ -1,0 +1,41 @@
+// The layout of the key space. Every key starts with one letter; numbers are big-endian, so order is numeric order.
+//
+//   c | database 00 collection                       → BSON: the collection's description (catalog/collection.h)
+//   n                                                → counter: last collection or index number given out
+//   d | collection u32 | shard u16 | key(_id)        → BSON: the document
+//   i | index u32 | shard u16 | key(values) | key(_id) → entry of an index that is not unique
+//   i | index u32 | shard u16 | key(values)          → entry of a unique index
+//        value of both: u32 LE length L of key(_id) | key(_id) if unique, else nothing | BSON {"0": v0, "1": v1, …} of
+//        the indexed values as the document has them (a missing one is left out), so that a covered query needs no
+//        document
+//   m | index u32                                    → u64 LE: bit i set if field i of the key has met an array
+//   s | collection u32 | shard u16 | 'n' or 'b'      → counter: documents, bytes of documents
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/storage/store.h"
+
+namespace braid::storage {
+
+using ShardNumber = uint16_t;
+
+std::string CatalogKey(std::string_view database, std::string_view collection);
+Range CatalogRange();
+std::string NumberKey();
+
+std::string DocumentPrefix(uint32_t collection, ShardNumber shard);
+Range DocumentRange(uint32_t collection, ShardNumber shard);
+Range DocumentRange(uint32_t collection);  ///< all shards
+
+std::string IndexPrefix(uint32_t index, ShardNumber shard);
+Range IndexRange(uint32_t index);  ///< all shards
+std::string MultikeyKey(uint32_t index);
+
+std::string CountKey(uint32_t collection, ShardNumber shard);
+std::string BytesKey(uint32_t collection, ShardNumber shard);
+Range CounterRange(uint32_t collection);
+
+}  // namespace braid::storage

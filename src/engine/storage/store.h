@@ -1,0 +1,159 @@
+// Store: one RocksDB directory with one write-ahead log. The only folder that knows RocksDB.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace braid::storage {
+
+/// A point in the log: everything committed up to it. 0: the beginning.
+using LogPosition = uint64_t;
+
+struct StoreOptions {
+  std::filesystem::path directory;
+  /// Block cache and write buffers together.
+  uint64_t cache_bytes = 512ull << 20;
+};
+
+/// A fixed read view, released on destruction. Move-only; must not outlive the store. Empty: reads see the newest
+/// state.
+class Snapshot {
+ public:
+  Snapshot() = default;
+  Snapshot(Snapshot&& other) noexcept;
+  Snapshot& operator=(Snapshot&& other) noexcept;
+  ~Snapshot();
+  bool empty() const { return handle_ == nullptr; }
+
+ private:
+  friend class Store;
+  class Store* store_ = nullptr;
+  const void* handle_ = nullptr;  // rocksdb::Snapshot
+};
+
+/// A value read without a copy where RocksDB allows it. Reusable: keeps its buffer.
+class Buffer {
+ public:
+  Buffer();
+  ~Buffer();
+  Buffer(Buffer&&) noexcept;
+  Buffer& operator=(Buffer&&) noexcept;
+  std::string_view view() const;
+
+ private:
+  friend class Store;
+  friend class WriteSet;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Walks keys in order within [begin, end). Views are valid until the next move.
+class Cursor {
+ public:
+  virtual ~Cursor() = default;
+  virtual bool Valid() const = 0;
+  virtual std::string_view key() const = 0;
+  virtual std::string_view value() const = 0;
+  virtual void Next() = 0;  ///< forward; Prev() walks back
+  virtual void Prev() = 0;
+  virtual void SeekToFirst() = 0;                      ///< first key of the range
+  virtual void SeekToLast() = 0;                       ///< last key of the range
+  virtual void Seek(std::string_view key) = 0;         ///< first key >= `key` in the range
+  virtual void SeekForPrev(std::string_view key) = 0;  ///< last key <= `key` in the range
+  /// Why Valid() became false: OK at the end of the range, else the read error.
+  virtual Status status() const = 0;
+};
+
+struct Range {
+  std::string begin;  // inclusive
+  std::string end;    // exclusive
+};
+
+/// The smallest string greater than every string that starts with `prefix`; empty if there is none.
+std::string PrefixEnd(std::string_view prefix);
+
+/// Changes to be committed together. Reads through it see its own changes first. Not thread-safe.
+class WriteSet {
+ public:
+  explicit WriteSet(class Store& store);
+  ~WriteSet();
+  WriteSet(WriteSet&&) noexcept;
+  WriteSet& operator=(WriteSet&&) noexcept;
+
+  void Put(std::string_view key, std::string_view value);
+  void Delete(std::string_view key);
+  /// Adds a signed amount to a counter (Store::ReadCounter); never conflicts with other writers.
+  void Add(std::string_view key, int64_t amount);
+  bool empty() const;
+  size_t bytes() const;
+  void Clear();
+
+  /// Marks a point; RollbackTo forgets what was written since. Save points nest.
+  void SetSavePoint();
+  void RollbackToSavePoint();
+  void PopSavePoint();
+
+  /// This set's change to the key, else the store's state in `snapshot`. False: no such key.
+  Result<bool> Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const;
+  /// A cursor over the store's state in `snapshot` with this set's changes laid over it.
+  std::unique_ptr<Cursor> NewCursor(Range range, const Snapshot& snapshot) const;
+
+ private:
+  friend class Store;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Any thread. A directory belongs to one Store at a time, in one process.
+class Store {
+ public:
+  /// kFileAlreadyOpen if another process has the directory; kStorageCorrupt names the damaged file.
+  static Result<std::unique_ptr<Store>> Open(const StoreOptions& options);
+  ~Store();  ///< syncs what was committed
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  Snapshot TakeSnapshot();
+  Result<bool> Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const;
+  std::unique_ptr<Cursor> NewCursor(Range range, const Snapshot& snapshot) const;
+  Result<int64_t> ReadCounter(std::string_view key, const Snapshot& snapshot) const;
+
+  /// Makes the set visible as one atomic step and appends it to the log; durable later (WhenDurable). The set is
+  /// cleared.
+  Result<LogPosition> Commit(WriteSet& writes);
+  /// Removes every key of the range, in one step with one log record.
+  Result<LogPosition> DeleteRange(const Range& range);
+
+  /// Everything up to here survives a crash.
+  LogPosition durable() const;
+  LogPosition newest() const;
+  void WhenDurable(LogPosition position, std::function<void(Status)> done);
+  Status WaitDurable(LogPosition position);
+
+  uint64_t ApproximateBytes(const Range& range) const;
+  /// Figures for serverStatus and collStats.
+  struct Figures {
+    uint64_t syncs = 0;
+    uint64_t commits = 0;
+    uint64_t bytes_written = 0;
+    uint64_t cache_bytes_used = 0;
+    uint64_t memtable_bytes = 0;
+    uint64_t disk_bytes = 0;
+  };
+  Figures figures() const;
+
+ private:
+  friend class Snapshot;
+  friend class WriteSet;
+  struct Impl;
+  explicit Store(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace braid::storage

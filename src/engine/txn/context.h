@@ -1,0 +1,82 @@
+// Context: what one request carries from commands/ down to storage/: snapshot, write set, locks, deadline, session.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/catalog/catalog.h"
+#include "engine/storage/store.h"
+#include "engine/txn/lock_table.h"
+#include "engine/txn/operation.h"
+
+namespace braid::txn {
+
+/// The parts of a running engine that requests share.
+struct Shared {
+  storage::Store& store;
+  catalog::Catalog& catalog;
+  LockTable& locks;
+  Operations& operations;
+  const Clock& clock;
+};
+
+/// One request, one thread. Reads go through the write set to the snapshot (or to the newest state if there is none).
+/// Invariants: (1) a document or unique key is locked before it is read for a change; (2) locks are held until Commit
+/// or Abort; (3) nothing is visible to others before Commit, everything at once with it.
+class Context {
+ public:
+  Context(Shared& shared, Operation& operation);
+  ~Context();  ///< aborts what was not committed
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  Shared& shared() { return shared_; }
+  Operation& operation() { return operation_; }
+  Status Check() { return operation_.Check(); }
+  int64_t now_millis() const { return now_millis_; }  ///< fixed for the request: $$NOW, TTL visibility
+
+  /// Fixes the read view from here on; a statement that only reads takes one at its start.
+  void FixSnapshot();
+  const storage::Snapshot& snapshot() const { return snapshot_; }
+  /// Hands the read view over to a cursor that lives on.
+  storage::Snapshot TakeSnapshot() { return std::move(snapshot_); }
+
+  storage::WriteSet& writes() { return writes_; }
+  Result<bool> Get(std::string_view key, storage::Buffer* out) const;
+  std::unique_ptr<storage::Cursor> NewCursor(storage::Range range) const;
+
+  /// See LockTable.
+  Status Lock(std::string_view key);
+
+  /// Per collection change of the figures, folded into the write set's counters at Commit.
+  void CountDocument(const catalog::CollectionPtr& collection, storage::ShardNumber shard, int64_t documents,
+                     int64_t bytes);
+
+  /// Commits the write set and releases the locks. The latest position is kept for the reply (durable_at).
+  Status Commit();
+  void Abort();
+  storage::LogPosition position() const { return position_; }
+  void NotePosition(storage::LogPosition position) { position_ = std::max(position_, position); }
+
+ private:
+  struct Delta {
+    catalog::CollectionPtr collection;
+    storage::ShardNumber shard;
+    int64_t documents;
+    int64_t bytes;
+  };
+  void ReleaseLocks();
+
+  Shared& shared_;
+  Operation& operation_;
+  const int64_t now_millis_;
+  const LockOwner owner_;
+  storage::Snapshot snapshot_;
+  storage::WriteSet writes_;
+  std::vector<uint64_t> locked_;
+  std::vector<Delta> deltas_;
+  storage::LogPosition position_ = 0;
+};
+
+}  // namespace braid::txn

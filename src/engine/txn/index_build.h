@@ -1,0 +1,20 @@
+// Index builds: fill new indexes from existing documents while writers go on.
+#pragma once
+
+#include "engine/txn/context.h"
+
+namespace braid::txn {
+
+struct IndexBuildResult {
+  size_t indexes_before = 0;
+  size_t indexes_after = 0;
+  bool created_collection = false;
+};
+
+/// createIndexes: identical ones are skipped, conflicting ones refused (85, 86), the rest is built together in one
+/// scan. Progress in context.operation(). Writers are held up only while the index is announced. On any error
+/// (duplicate, parallel arrays, killed) nothing of it stays.
+Result<IndexBuildResult> BuildIndexes(Context& context, const catalog::Namespace& ns,
+                                      std::vector<catalog::IndexSpec> specs);
+
+}  // namespace braid::txn

@@ -1,0 +1,75 @@
+// Operation: a command being run, as currentOp shows it and killOp stops it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "engine/bson/value.h"
+
+namespace braid::txn {
+
+/// Checked in every loop. Any thread may kill; only the running thread writes the rest.
+struct Operation {
+  int64_t id = 0;
+  int64_t connection = 0;
+  std::string client;
+  std::string application;
+  std::string ns;
+  std::string name;        // of the command
+  bson::Document command;  // set only where currentOp shall show it
+  std::string lsid;        // bytes of the session's id document; empty: none
+  std::chrono::steady_clock::time_point started;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  std::atomic<int> killed{0};              // a Code: kInterrupted, kInterruptedAtShutdown, …
+  std::atomic<uint64_t> progress_done{0};  // an index build's documents
+  std::atomic<uint64_t> progress_total{0};
+  const char* message = "";  // what the progress is of
+
+  /// OK, kMaxTimeMSExpired, or what killed it. Cheap: reads the clock only now and then.
+  Status Check();
+
+ private:
+  uint32_t checks_ = 0;
+};
+
+/// Every operation of the moment. Any thread.
+class Operations {
+ public:
+  explicit Operations(const Clock& clock) : clock_(clock) {}
+
+  /// Listed while alive.
+  class Handle {
+   public:
+    Handle(Operations& owner, std::shared_ptr<Operation> op) : owner_(&owner), op_(std::move(op)) {}
+    Handle(Handle&&) noexcept = default;
+    ~Handle();
+    Operation& operator*() const { return *op_; }
+    Operation* operator->() const { return op_.get(); }
+
+   private:
+    Operations* owner_;
+    std::shared_ptr<Operation> op_;
+  };
+  Handle Start();
+  bool Kill(int64_t id, Code code);
+  void KillAll(Code code);
+  void KillSession(std::string_view lsid, Code code);
+  size_t size() const;
+  void ForEach(const std::function<void(const Operation&)>& visit) const;
+
+ private:
+  void Finish(int64_t id);
+  const Clock& clock_;
+  mutable std::mutex mu_;
+  int64_t last_id_ = 0;
+  std::map<int64_t, std::shared_ptr<Operation>> map_;
+};
+
+}  // namespace braid::txn

@@ -1,0 +1,35 @@
+// Records: documents of a collection with all their index entries, written through a Context.
+#pragma once
+
+#include <optional>
+
+#include "engine/txn/context.h"
+
+namespace braid::txn {
+
+/// key(_id): the last part of a document's key.
+std::string IdKey(const bson::Value& id);
+/// The whole key of a document on its shard.
+std::string DocumentKey(const catalog::Collection& collection, const bson::Value& id);
+
+/// The newest committed version (or this context's own), locked for a change. False: there is none (the key stays
+/// locked).
+Result<bool> ReadForChange(Context& context, const catalog::Collection& collection, std::string_view document_key,
+                           storage::Buffer* out);
+
+struct WriteOptions {
+  bool bypass_validation = false;
+};
+
+/// `document` has its _id first and was checked (update::PrepareForInsert). kDuplicateKey with keyPattern and keyValue
+/// in the details, for _id and every unique index; kDocumentValidationFailure with errInfo. On an error nothing of this
+/// document stays in the write set; its locks do. An expired document (TTL) that stands in the way of an _id or unique
+/// key is removed first.
+Status Insert(Context& context, const catalog::CollectionPtr& collection, bson::View document,
+              const WriteOptions& options = {});
+/// The caller holds the lock and has read `before`; both have the same _id. Only changed index entries are written.
+Status Replace(Context& context, const catalog::CollectionPtr& collection, bson::View before, bson::View after,
+               const WriteOptions& options = {});
+Status Remove(Context& context, const catalog::CollectionPtr& collection, bson::View before);
+
+}  // namespace braid::txn
