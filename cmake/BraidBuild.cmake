@@ -19,11 +19,15 @@ if(BRAID_SANITIZE)
   add_link_options(-fsanitize=${BRAID_SANITIZE})
 endif()
 
-# braid_library(name DEPS a b …): every .cc beside the calling CMakeLists.txt becomes the library `name`; every *_test.cc
-# becomes the test program `name_test`, found test by test by CTest.
+# braid_library(name DEPS a b … [FOLDERS x y …]): every .cc beside the calling CMakeLists.txt (and in the named sub-folders)
+# becomes the library `name`; every *_test.cc becomes the test program `name_test`, found test by test by CTest.
 function(braid_library name)
-  cmake_parse_arguments(ARG "" "" "DEPS;TEST_DEPS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  cmake_parse_arguments(ARG "" "" "DEPS;TEST_DEPS;FOLDERS" ${ARGN})
+  set(patterns *.cc)
+  foreach(folder ${ARG_FOLDERS})
+    list(APPEND patterns ${folder}/*.cc)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
