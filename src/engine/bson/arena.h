@@ -17,9 +17,12 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
+  /// Room for `size` bytes, to be filled by the caller.
+  char* Allocate(size_t size) { return static_cast<char*>(memory_.allocate(size + 1, 8)); }
+
   /// A copy of the bytes that lives as long as the arena.
   char* Copy(std::string_view bytes) {
-    char* copy = static_cast<char*>(memory_.allocate(bytes.size() + 1, 8));
+    char* copy = Allocate(bytes.size());
     std::memcpy(copy, bytes.data(), bytes.size());
     return copy;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "engine/bson/collation.h"
 #include "engine/bson/decimal.h"
@@ -25,8 +26,7 @@ int CompareDoubles(double a, double b) {
   return Order(a, b);
 }
 
-/// Exact: a double of 2^53 and above is a whole number, so both are compared as integers; below, the integer is rounded to
-/// no other double than one on its own side.
+/// Exact: the integers first, then what the double has after its point.
 int CompareInt64Double(int64_t a, double b) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
   if (std::isnan(b)) return 1;
@@ -188,11 +188,11 @@ size_t HashOf(const Value& value, const Collation* collation) {
     case Type::kDouble:
     case Type::kDecimal128: return HashNumber(Number::Of(value));
     case Type::kString:
-    case Type::kSymbol: return HashBytes(collation != nullptr ? collation->SortKey(value.AsString()) : value.AsString());
+    case Type::kSymbol:
+      return HashBytes(collation != nullptr ? collation->SortKey(value.AsString()) : value.AsString());
     case Type::kObject: return HashFields(value.AsView(), collation, true);
     case Type::kArray: return HashFields(value.AsView(), collation, false);
-    case Type::kCodeWScope:
-      return Mix(HashBytes(value.AsCodeOfScope()) + HashFields(value.AsScope(), collation, true));
+    case Type::kCodeWScope: return Mix(HashBytes(value.AsCodeOfScope()) + HashFields(value.AsScope(), collation, true));
     default: return Mix(HashBytes(value.bytes()) + static_cast<uint64_t>(CanonicalType(value.type())));
   }
 }

@@ -59,8 +59,8 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// The number rewritten as sign, at most 41 digits, E and exponent, so that Intel's parser never sees long text; nullopt if
-/// it is no number. Digits past the 40th only say whether anything is there: enough to round to 34.
+/// The number rewritten as sign, at most 41 digits, E and exponent, so that Intel's parser never sees long text;
+/// nullopt if it is no number. Digits past the 40th only say whether anything is there: enough to round to 34.
 std::optional<std::string> Plain(std::string_view text) {
   std::string out;
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) {

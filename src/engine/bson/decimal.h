@@ -13,11 +13,13 @@ namespace braid::bson::decimal {
 Decimal128 FromInt64(int64_t v);
 /// As MongoDB converts a double where a decimal is needed: 15 significant digits.
 Decimal128 FromDouble(double v);
-/// IEEE conversion from text, rounded half-even to 34 digits; nullopt if the text is no number, or too big or too small.
+/// IEEE conversion from text, rounded half-even to 34 digits; nullopt if the text is no number, or too big or too
+/// small.
 std::optional<Decimal128> FromString(std::string_view text);
 std::string ToString(Decimal128 v);
 double ToDouble(Decimal128 v);
-/// The greatest double that is not beyond v, seen from zero; whether it is v itself. Past the greatest double: that one.
+/// The greatest double that is not beyond v, seen from zero; whether it is v itself. Past the greatest double: that
+/// one.
 double ToDoubleTowardZero(Decimal128 v, bool* exact);
 
 bool IsNaN(Decimal128 v);
@@ -59,16 +61,16 @@ Decimal128 Floor(Decimal128 a);
 Decimal128 Ceil(Decimal128 a);
 
 enum class Rounding { kHalfEven, kDown, kUp, kTowardZero, kHalfAway };
-/// Keeps `places` digits after the point (negative: before it). NaN, infinities and what would need more than 34 digits stay as
-/// they are; Floor and Ceil of an infinity are NaN, as MongoDB has it.
+/// Keeps `places` digits after the point (negative: before it). NaN, infinities and what would need more than 34 digits
+/// stay as they are; Floor and Ceil of an infinity are NaN, as MongoDB has it.
 Decimal128 Round(Decimal128 a, int places, Rounding rounding);
 /// The integer nearest by `rounding`; nullopt if it does not fit, or NaN.
 std::optional<int64_t> ToInt64(Decimal128 v, Rounding rounding);
 /// The value if it is an integer that fits, exactly.
 std::optional<int64_t> ToInt64Exact(Decimal128 v);
 
-/// |v| as d.ddd… × 10^exponent with exactly 34 digits, the point left out: high << 64 | low. One form for each value, so that
-/// (exponent, high, low) orders magnitudes. Only for finite values other than 0.
+/// |v| as d.ddd… × 10^exponent with exactly 34 digits, the point left out: high << 64 | low. One form for each value,
+/// so that (exponent, high, low) orders magnitudes. Only for finite values other than 0.
 struct Scaled {
   int exponent;
   uint64_t high;

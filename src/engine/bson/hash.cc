@@ -37,8 +37,8 @@ class Md5 {
   EVP_MD_CTX* context_;
 };
 
-/// The integer that stands for a number: truncated for doubles, rounded half-even for decimals, clamped, NaN 0. The double
-/// 2^63 itself wraps round to the smallest integer, as it always did in MongoDB.
+/// The integer that stands for a number: truncated for doubles, rounded half-even for decimals, clamped, NaN 0. The
+/// double 2^63 itself wraps round to the smallest integer, as it always did in MongoDB.
 int64_t IntegerOf(const Value& number) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
   constexpr double kTwoTo63 = 9223372036854775808.0;

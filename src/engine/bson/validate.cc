@@ -129,7 +129,8 @@ Result<View> Validate(std::string_view bytes) {
   if (bytes.size() < 5) return Status(Code::kInvalidBSON, "invalid BSON at offset 0: document cut short");
   const size_t size = Load<uint32_t>(bytes.data());
   if (size < 5 || size > bytes.size()) {
-    return Status(Code::kInvalidBSON, StrCat("invalid BSON at offset 0: length ", size, " of ", bytes.size(), " bytes"));
+    return Status(Code::kInvalidBSON,
+                  StrCat("invalid BSON at offset 0: length ", size, " of ", bytes.size(), " bytes"));
   }
   BRAID_CHECK_OK(Validator(bytes.substr(0, size)).Run());
   return View(bytes);
