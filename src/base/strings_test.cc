@@ -1,0 +1,31 @@
+#include "base/strings.h"
+
+#include "base/testing/testing.h"
+
+namespace braid {
+namespace {
+
+TEST(StringsTest, StrCat) { EXPECT_EQ(StrCat("a", 1, ' ', 2.5, true), "a1 2.5true"); }
+
+TEST(StringsTest, Hex) {
+  EXPECT_EQ(Hex(""), "");
+  EXPECT_EQ(Hex(std::string_view("\x00\x0f\xff", 3)), "000fff");
+}
+
+TEST(StringsTest, SplitGivesAtLeastOnePart) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(Split("", '.'), Parts({""}));
+  EXPECT_EQ(Split("a", '.'), Parts({"a"}));
+  EXPECT_EQ(Split("a.b..c.", '.'), Parts({"a", "b", "", "c", ""}));
+}
+
+TEST(StringsTest, IsUtf8) {
+  for (const char* text : {"", "abc", "é", "日本", "😀", "\xf4\x8f\xbf\xbf"}) EXPECT_TRUE(IsUtf8(text)) << Hex(text);
+  for (const char* text : {"\x80", "\xc0\x80", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
+                           "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe6\x97", "a\xff"}) {
+    EXPECT_FALSE(IsUtf8(text)) << Hex(text);
+  }
+}
+
+}  // namespace
+}  // namespace braid
