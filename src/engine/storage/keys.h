@@ -2,6 +2,7 @@
 //
 //   c | database 00 collection                       → BSON: the collection's description (catalog/collection.h)
 //   n                                                → counter: last collection or index number given out
+//   x | number u32 | 'c' or 'i'                      → empty: data of this dropped collection or index is to be removed
 //   d | collection u32 | shard u16 | key(_id)        → BSON: the document
 //   i | index u32 | shard u16 | key(values) | key(_id) → entry of an index that is not unique
 //   i | index u32 | shard u16 | key(values)          → entry of a unique index
@@ -25,12 +26,15 @@ using ShardNumber = uint16_t;
 std::string CatalogKey(std::string_view database, std::string_view collection);
 Range CatalogRange();
 std::string NumberKey();
+std::string PendingDropKey(uint32_t number, bool index);
+Range PendingDropRange();
 
 std::string DocumentPrefix(uint32_t collection, ShardNumber shard);
 Range DocumentRange(uint32_t collection, ShardNumber shard);
 Range DocumentRange(uint32_t collection);  ///< all shards
 
 std::string IndexPrefix(uint32_t index, ShardNumber shard);
+Range IndexRange(uint32_t index, ShardNumber shard);
 Range IndexRange(uint32_t index);  ///< all shards
 std::string MultikeyKey(uint32_t index);
 

@@ -10,6 +10,10 @@
 
 #include "base/status.h"
 
+namespace rocksdb {
+class WriteBatch;
+}
+
 namespace braid::storage {
 
 /// A point in the log: everything committed up to it. 0: the beginning.
@@ -50,10 +54,11 @@ class Buffer {
   friend class Store;
   friend class WriteSet;
   struct Impl;
+  void Copy(std::string_view bytes);
   std::unique_ptr<Impl> impl_;
 };
 
-/// Walks keys in order within [begin, end). Views are valid until the next move.
+/// Walks keys in order within [begin, end); starts invalid, with no position. Views are valid until the next move.
 class Cursor {
  public:
   virtual ~Cursor() = default;
@@ -72,13 +77,14 @@ class Cursor {
 
 struct Range {
   std::string begin;  // inclusive
-  std::string end;    // exclusive
+  std::string end;    // exclusive; empty: no end
 };
 
 /// The smallest string greater than every string that starts with `prefix`; empty if there is none.
 std::string PrefixEnd(std::string_view prefix);
 
-/// Changes to be committed together. Reads through it see its own changes first. Not thread-safe.
+/// Changes to be committed together. Reads through it see its own changes first. Not thread-safe. Costs nothing until
+/// the first change, and keeps no second copy of what it holds.
 class WriteSet {
  public:
   explicit WriteSet(class Store& store);
@@ -88,26 +94,31 @@ class WriteSet {
 
   void Put(std::string_view key, std::string_view value);
   void Delete(std::string_view key);
-  /// Adds a signed amount to a counter (Store::ReadCounter); never conflicts with other writers.
+  /// Adds a signed amount to a counter (Store::ReadCounter); never conflicts with other writers, and is not seen by
+  /// reads through this set.
   void Add(std::string_view key, int64_t amount);
   bool empty() const;
   size_t bytes() const;
   void Clear();
 
-  /// Marks a point; RollbackTo forgets what was written since. Save points nest.
+  /// Marks a point; RollbackTo forgets what was written since, and the mark. Save points nest.
   void SetSavePoint();
   void RollbackToSavePoint();
   void PopSavePoint();
 
   /// This set's change to the key, else the store's state in `snapshot`. False: no such key.
   Result<bool> Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const;
-  /// A cursor over the store's state in `snapshot` with this set's changes laid over it.
+  /// A cursor over the store's state in `snapshot` with this set's changes laid over it. Both are fixed here: changes
+  /// made later are not seen, so a statement may change what it walks over.
   std::unique_ptr<Cursor> NewCursor(Range range, const Snapshot& snapshot) const;
 
  private:
   friend class Store;
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Impl& impl();
+  rocksdb::WriteBatch& batch();
+  class Store* store_;
+  std::unique_ptr<Impl> impl_;  // null until the first change
 };
 
 /// Any thread. A directory belongs to one Store at a time, in one process.
@@ -127,16 +138,20 @@ class Store {
   /// Makes the set visible as one atomic step and appends it to the log; durable later (WhenDurable). The set is
   /// cleared.
   Result<LogPosition> Commit(WriteSet& writes);
-  /// Removes every key of the range, in one step with one log record.
+  /// Removes every key of the range, in one step with one log record. Nobody writes to the range meanwhile.
   Result<LogPosition> DeleteRange(const Range& range);
 
   /// Everything up to here survives a crash.
   LogPosition durable() const;
   LogPosition newest() const;
+  /// Once a write or a sync of the log has failed, every Commit and every wait gets kStoreReadOnly. `done` runs on the
+  /// syncer's thread (or at once, here) and must be short.
   void WhenDurable(LogPosition position, std::function<void(Status)> done);
   Status WaitDurable(LogPosition position);
 
   uint64_t ApproximateBytes(const Range& range) const;
+  /// Writes memtables out and compacts everything: for `compact` and benchmarks.
+  Status Compact();
   /// Figures for serverStatus and collStats.
   struct Figures {
     uint64_t syncs = 0;
@@ -150,7 +165,6 @@ class Store {
 
  private:
   friend class Snapshot;
-  friend class WriteSet;
   struct Impl;
   explicit Store(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

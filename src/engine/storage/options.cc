@@ -1,0 +1,119 @@
+// RocksDB's options, each with its reason; the merge operator of counters; the translation of errors.
+#include "engine/storage/options.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/merge_operator.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_buffer_manager.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "base/strings.h"
+#include "engine/storage/store.h"
+
+namespace braid::storage {
+namespace {
+
+/// Counters: 8 bytes little-endian, merged by addition, so that writers never read them.
+class AddOperator final : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const rocksdb::Slice& /*key*/, const rocksdb::Slice* existing, const rocksdb::Slice& value,
+             std::string* result, rocksdb::Logger* /*logger*/) const override {
+    if (value.size() != 8 || (existing != nullptr && existing->size() != 8)) return false;
+    uint64_t sum = 0;
+    uint64_t amount = 0;
+    if (existing != nullptr) std::memcpy(&sum, existing->data(), 8);
+    std::memcpy(&amount, value.data(), 8);
+    sum += amount;  // two's complement: signed amounts add up
+    result->assign(reinterpret_cast<const char*>(&sum), 8);
+    return true;
+  }
+  const char* Name() const override { return "braid.add"; }
+};
+
+rocksdb::CompressionType Supported(std::initializer_list<rocksdb::CompressionType> wanted) {
+  const auto have = rocksdb::GetSupportedCompressions();
+  for (rocksdb::CompressionType type : wanted) {
+    if (std::find(have.begin(), have.end(), type) != have.end()) return type;
+  }
+  return rocksdb::kNoCompression;
+}
+
+int OpenFilesMax() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
+  return static_cast<int>(std::clamp<rlim_t>(limit.rlim_cur / 2, 256, 8192));  // the rest is for connections
+}
+
+}  // namespace
+
+rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.merge_operator = std::make_shared<AddOperator>();
+
+  // One budget: memtables are charged to the block cache, which gives way to them.
+  const auto cache = rocksdb::NewLRUCache(store.cache_bytes, -1, /*strict_capacity_limit=*/false,
+                                          /*high_pri_pool_ratio=*/0.2);
+  const uint64_t memtables = store.cache_bytes / 4;
+  options.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(memtables, cache);
+  options.write_buffer_size = std::clamp<uint64_t>(memtables / 2, 1u << 20, 64u << 20);
+  options.max_write_buffer_number = 4;
+  options.max_total_wal_size = 2 * memtables;  // bounds what a start has to replay
+
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.block_size = 8 << 10;
+  table.format_version = 5;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.whole_key_filtering = true;
+  table.cache_index_and_filter_blocks = true;
+  table.cache_index_and_filter_blocks_with_high_priority = true;
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+
+  options.compression = Supported({rocksdb::kLZ4Compression, rocksdb::kSnappyCompression});
+  options.bottommost_compression = Supported({rocksdb::kZSTD, rocksdb::kLZ4Compression});
+  options.level_compaction_dynamic_level_bytes = true;
+  options.max_background_jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 2u, 8u));
+  options.bytes_per_sync = 1 << 20;
+
+  // The log. Commits go to its buffer, the syncer writes and syncs it (syncer.h). After a crash:
+  //   - a torn record at the end is what an unacknowledged commit leaves behind, and is dropped;
+  //   - damage anywhere else may be of acknowledged commits. kPointInTimeRecovery would drop everything behind it
+  //     without a word; kTolerateCorruptedTailRecords refuses to open, so nothing acknowledged is lost in silence.
+  //   - a whole log file that was synced and is gone or too short is noticed through the manifest.
+  options.manual_wal_flush = true;
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  options.track_and_verify_wals_in_manifest = true;
+  options.avoid_flush_during_recovery = true;
+
+  // A quick start: no scan of files, no statistics.
+  options.skip_stats_update_on_db_open = true;
+  options.skip_checking_sst_file_sizes_on_db_open = true;
+  options.max_open_files = OpenFilesMax();
+
+  options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  options.keep_log_file_num = 2;
+  options.max_log_file_size = 4 << 20;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  return options;
+}
+
+Status Translate(const rocksdb::Status& status, std::string_view doing) {
+  if (status.ok()) return {};
+  const std::string text = StrCat(doing, ": ", status.ToString());
+  if (status.IsCorruption()) return {Code::kStorageCorrupt, text};
+  if (status.IsNoSpace()) return {Code::kOutOfDiskSpace, text};
+  if (status.IsShutdownInProgress()) return {Code::kShutdownInProgress, text};
+  return {Code::kInternalError, text};
+}
+
+}  // namespace braid::storage

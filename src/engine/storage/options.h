@@ -1,0 +1,21 @@
+// How RocksDB is set up, and how its errors become ours. Inside this folder only.
+#pragma once
+
+#include "base/status.h"
+
+namespace rocksdb {
+struct Options;
+class Status;
+}  // namespace rocksdb
+
+namespace braid::storage {
+
+struct StoreOptions;
+
+/// The options of options.cc, each with its reason.
+rocksdb::Options MakeRocksOptions(const StoreOptions& options);
+
+/// `doing` says what failed, for people.
+Status Translate(const rocksdb::Status& status, std::string_view doing);
+
+}  // namespace braid::storage

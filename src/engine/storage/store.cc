@@ -1,0 +1,220 @@
+// Store: opening, reading, committing.
+#include "engine/storage/store.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "engine/storage/options.h"
+#include "engine/storage/store_cursor.h"
+#include "engine/storage/syncer.h"
+
+namespace braid::storage {
+namespace {
+
+rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+constexpr uint64_t kFlushOnCloseBytes = 16 << 20;  // memtables beyond this would make the next start slow
+constexpr size_t kDeletesOneByOne = 1000;          // up to here deletes are cheaper for later reads than a range
+
+uint64_t Property(rocksdb::DB& db, const std::string& name) {
+  uint64_t value = 0;
+  return db.GetIntProperty(name, &value) ? value : 0;
+}
+
+}  // namespace
+
+struct Buffer::Impl {
+  rocksdb::PinnableSlice slice;
+};
+
+Buffer::Buffer() : impl_(std::make_unique<Impl>()) {}
+Buffer::~Buffer() = default;
+Buffer::Buffer(Buffer&&) noexcept = default;
+Buffer& Buffer::operator=(Buffer&&) noexcept = default;
+std::string_view Buffer::view() const { return {impl_->slice.data(), impl_->slice.size()}; }
+void Buffer::Copy(std::string_view bytes) {
+  impl_->slice.Reset();
+  impl_->slice.PinSelf(SliceOf(bytes));
+}
+
+struct Store::Impl {
+  std::unique_ptr<rocksdb::DB> db;
+  std::unique_ptr<Syncer> syncer;  // uses db: ends before it
+  std::atomic<uint64_t> commits{0};
+  std::atomic<uint64_t> bytes_written{0};
+
+  rocksdb::ReadOptions Reading(const Snapshot& snapshot) const {
+    rocksdb::ReadOptions options;
+    options.snapshot = static_cast<const rocksdb::Snapshot*>(snapshot.handle_);
+    return options;
+  }
+};
+
+Snapshot::Snapshot(Snapshot&& other) noexcept : store_(other.store_), handle_(std::exchange(other.handle_, nullptr)) {}
+
+Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
+  std::swap(store_, other.store_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+
+Snapshot::~Snapshot() {
+  if (handle_ != nullptr) {
+    store_->impl_->db->ReleaseSnapshot(static_cast<const rocksdb::Snapshot*>(handle_));
+  }
+}
+
+Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
+  const std::string path = options.directory.string();
+  std::error_code error;
+  std::filesystem::create_directories(options.directory, error);
+  if (error) return Status(Code::kInternalError, StrCat("cannot create directory ", path, ": ", error.message()));
+
+  const rocksdb::Options rocks = MakeRocksOptions(options);
+  rocksdb::DB* db = nullptr;
+  if (const rocksdb::Status status = rocksdb::DB::Open(rocks, path, &db); !status.ok()) {
+    if (status.IsIOError() && status.ToString().find("LOCK") != std::string::npos) {
+      return Status(Code::kFileAlreadyOpen, StrCat("the directory ", path,
+                                                   " is in use by another process (or this one): stop it, or choose "
+                                                   "another directory (",
+                                                   status.ToString(), ")"));
+    }
+    return Translate(status, StrCat("cannot open the store in ", path));
+  }
+  auto impl = std::make_unique<Impl>();
+  impl->db.reset(db);
+  impl->syncer = std::make_unique<Syncer>(Syncer::Log{
+      .newest = [db] { return db->GetLatestSequenceNumber(); },
+      .sync = [db] { return Translate(db->FlushWAL(/*sync=*/true), "cannot sync the log"); },
+  });
+  return std::unique_ptr<Store>(new Store(std::move(impl)));
+}
+
+Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Store::~Store() {
+  const bool healthy = impl_->syncer->status().ok();
+  impl_->syncer.reset();
+  rocksdb::DB& db = *impl_->db;
+  if (healthy && Property(db, rocksdb::DB::Properties::kCurSizeAllMemTables) > kFlushOnCloseBytes) {
+    const rocksdb::Status flushed = db.Flush({});
+    if (!flushed.ok()) log::warn("closing the store: {}; the log keeps everything", flushed.ToString());
+  }
+  const rocksdb::Status closed = db.Close();
+  if (!closed.ok()) log::warn("closing the store: {}", closed.ToString());
+}
+
+Snapshot Store::TakeSnapshot() {
+  Snapshot snapshot;
+  snapshot.store_ = this;
+  snapshot.handle_ = impl_->db->GetSnapshot();
+  return snapshot;
+}
+
+Result<bool> Store::Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const {
+  rocksdb::DB& db = *impl_->db;
+  out->impl_->slice.Reset();
+  const rocksdb::Status status =
+      db.Get(impl_->Reading(snapshot), db.DefaultColumnFamily(), SliceOf(key), &out->impl_->slice);
+  if (status.ok()) return true;
+  if (status.IsNotFound()) return false;
+  return Translate(status, "cannot read");
+}
+
+std::unique_ptr<Cursor> Store::NewCursor(Range range, const Snapshot& snapshot) const {
+  return NewStoreCursor(*impl_->db, std::move(range), static_cast<const rocksdb::Snapshot*>(snapshot.handle_));
+}
+
+Result<int64_t> Store::ReadCounter(std::string_view key, const Snapshot& snapshot) const {
+  Buffer buffer;
+  BRAID_TRY(bool found, Get(key, snapshot, &buffer));
+  if (!found) return int64_t{0};
+  if (buffer.view().size() != 8) return Status(Code::kStorageCorrupt, StrCat("not a counter: key ", Hex(key)));
+  int64_t value = 0;
+  std::memcpy(&value, buffer.view().data(), 8);
+  return value;
+}
+
+Result<LogPosition> Store::Commit(WriteSet& writes) {
+  if (writes.empty()) return newest();
+  BRAID_CHECK_OK(impl_->syncer->status());
+  rocksdb::WriteBatch& batch = writes.batch();
+  const size_t bytes = batch.GetDataSize();
+  const rocksdb::Status status = impl_->db->Write({}, &batch);
+  if (!status.ok()) {
+    const Status error = Translate(status, "cannot write the log");
+    impl_->syncer->Fail(error);  // what of it is in the log is unknown: no later commit may follow it
+    return impl_->syncer->status();
+  }
+  writes.Clear();
+  impl_->commits.fetch_add(1, std::memory_order_relaxed);
+  impl_->bytes_written.fetch_add(bytes, std::memory_order_relaxed);
+  // At or after our own last record, which is all that durability needs.
+  const LogPosition position = newest();
+  impl_->syncer->Committed();
+  return position;
+}
+
+Result<LogPosition> Store::DeleteRange(const Range& range) {
+  BRAID_ASSERT(!range.end.empty());
+  // Range tombstones slow down later reads of their neighbours, so they are kept for what is large.
+  WriteSet writes(*this);
+  size_t keys = 0;
+  const auto cursor = NewCursor(range, {});
+  for (cursor->SeekToFirst(); cursor->Valid() && keys < kDeletesOneByOne; cursor->Next(), ++keys) {
+    writes.Delete(cursor->key());
+  }
+  BRAID_CHECK_OK(cursor->status());
+  if (!cursor->Valid()) return Commit(writes);
+  writes.Clear();
+  const rocksdb::Status status = writes.batch().DeleteRange(SliceOf(range.begin), SliceOf(range.end));
+  BRAID_CHECK_OK(Translate(status, "cannot delete a range"));
+  return Commit(writes);
+}
+
+LogPosition Store::durable() const { return impl_->syncer->durable(); }
+LogPosition Store::newest() const { return impl_->db->GetLatestSequenceNumber(); }
+void Store::WhenDurable(LogPosition position, std::function<void(Status)> done) {
+  impl_->syncer->WhenDurable(position, std::move(done));
+}
+Status Store::WaitDurable(LogPosition position) { return impl_->syncer->WaitDurable(position); }
+
+uint64_t Store::ApproximateBytes(const Range& range) const {
+  rocksdb::SizeApproximationOptions options;
+  options.include_memtables = true;
+  options.include_files = true;
+  const rocksdb::Range slice(SliceOf(range.begin), SliceOf(range.end));
+  uint64_t bytes = 0;
+  rocksdb::DB& db = *impl_->db;
+  if (!db.GetApproximateSizes(options, db.DefaultColumnFamily(), &slice, 1, &bytes).ok()) return 0;
+  return bytes;
+}
+
+Status Store::Compact() { return Translate(impl_->db->CompactRange({}, nullptr, nullptr), "cannot compact"); }
+
+Store::Figures Store::figures() const {
+  rocksdb::DB& db = *impl_->db;
+  Figures figures;
+  figures.syncs = impl_->syncer->syncs();
+  figures.commits = impl_->commits.load(std::memory_order_relaxed);
+  figures.bytes_written = impl_->bytes_written.load(std::memory_order_relaxed);
+  figures.cache_bytes_used = Property(db, rocksdb::DB::Properties::kBlockCacheUsage);
+  figures.memtable_bytes = Property(db, rocksdb::DB::Properties::kCurSizeAllMemTables);
+  figures.disk_bytes = Property(db, rocksdb::DB::Properties::kTotalSstFilesSize);
+  return figures;
+}
+
+std::string PrefixEnd(std::string_view prefix) {
+  std::string end(prefix);
+  while (!end.empty() && end.back() == '\xff') end.pop_back();
+  if (!end.empty()) end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+  return end;
+}
+
+}  // namespace braid::storage

@@ -1,0 +1,331 @@
+// The store: commits, reopening, durability, cursors; the write set against a model.
+#include "engine/storage/store.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "base/strings.h"
+#include "base/testing/testing.h"
+#include "engine/storage/keys.h"
+
+namespace braid::storage {
+namespace {
+
+using Model = std::map<std::string, std::string>;
+
+class StoreTest : public testing::Test {
+ protected:
+  void SetUp() override { Open(); }
+  void Open() {
+    store_.reset();
+    auto opened = Store::Open({.directory = directory_.path(), .cache_bytes = 32 << 20});
+    ASSERT_OK(opened);
+    store_ = std::move(*opened);
+  }
+  LogPosition Put(std::string_view key, std::string_view value) {
+    WriteSet writes(*store_);
+    writes.Put(key, value);
+    auto position = store_->Commit(writes);
+    EXPECT_OK(position);
+    EXPECT_TRUE(writes.empty());
+    return position.value_or(0);
+  }
+  std::optional<std::string> Get(std::string_view key, const Snapshot& snapshot = {}) {
+    Buffer buffer;
+    auto found = store_->Get(key, snapshot, &buffer);
+    EXPECT_OK(found);
+    if (!found.value_or(false)) return std::nullopt;
+    return std::string(buffer.view());
+  }
+
+  test::TemporaryDirectory directory_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(StoreTest, CommitIsThereAfterReopening) {
+  Put("a", "1");
+  Put("b", "2");
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+  EXPECT_EQ(Get("c"), std::nullopt);
+}
+
+TEST_F(StoreTest, PositionsGrowAndBecomeDurable) {
+  const LogPosition first = Put("a", "1");
+  const LogPosition second = Put("b", "1");
+  EXPECT_LT(first, second);
+  ASSERT_OK(store_->WaitDurable(second));
+  EXPECT_GE(store_->durable(), second);
+  bool called = false;
+  store_->WhenDurable(first, [&called](const Status& status) { called = status.ok(); });
+  EXPECT_TRUE(called);
+}
+
+TEST_F(StoreTest, WhoeverWaitsIsTold) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 50;
+  std::vector<std::thread> threads;
+  std::atomic<int> durable{0};
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i) {
+        const LogPosition position = Put(StrCat(t, "/", i), "x");
+        if (store_->WaitDurable(position).ok() && store_->durable() >= position) ++durable;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(durable, kThreads * kEach);
+  EXPECT_LE(store_->figures().syncs, static_cast<uint64_t>(kThreads * kEach) + 5);
+  EXPECT_EQ(store_->figures().commits, static_cast<uint64_t>(kThreads * kEach));
+}
+
+TEST_F(StoreTest, SecondOpenNamesTheDirectory) {
+  auto second = Store::Open({.directory = directory_.path()});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code(), Code::kFileAlreadyOpen);
+  EXPECT_NE(second.error().message().find(directory_.path().string()), std::string_view::npos);
+}
+
+TEST_F(StoreTest, DamagedLogIsRefused) {
+  for (int i = 0; i < 100; ++i) ASSERT_OK(store_->WaitDurable(Put(StrCat("key", i), std::string(1000, 'x'))));
+  store_.reset();
+  for (const auto& file : std::filesystem::directory_iterator(directory_.path())) {
+    if (file.path().extension() != ".log" || file_size(file.path()) < 50000) continue;
+    FILE* log = fopen(file.path().c_str(), "r+");
+    fseek(log, 20000, SEEK_SET);
+    fputs("damage", log);
+    fclose(log);
+  }
+  auto opened = Store::Open({.directory = directory_.path()});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), Code::kStorageCorrupt);
+}
+
+TEST_F(StoreTest, TornTailLosesOnlyTheTail) {
+  for (int i = 0; i < 10; ++i) ASSERT_OK(store_->WaitDurable(Put(StrCat("key", i), "x")));
+  store_.reset();
+  for (const auto& file : std::filesystem::directory_iterator(directory_.path())) {
+    if (file.path().extension() == ".log" && file_size(file.path()) > 0) {
+      resize_file(file.path(), file_size(file.path()) - 3);
+    }
+  }
+  Open();
+  EXPECT_EQ(Get("key8"), "x");
+  EXPECT_EQ(Get("key9"), std::nullopt);
+}
+
+TEST_F(StoreTest, FailedSyncMakesItReadOnly) {
+  Put("before", "1");
+  ASSERT_OK(store_->WaitDurable(store_->newest()));
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  rlimit small = old;
+  small.rlim_cur = 100;  // the log is longer already: every write to it fails from here on
+  setrlimit(RLIMIT_FSIZE, &small);
+  WriteSet writes(*store_);
+  writes.Put("after", std::string(1000, 'x'));
+  const auto position = store_->Commit(writes);
+  const Status waited = position.ok() ? store_->WaitDurable(*position) : position.error();
+  setrlimit(RLIMIT_FSIZE, &old);
+  EXPECT_EQ(waited.code(), Code::kStoreReadOnly) << waited.ToString();
+  WriteSet more(*store_);
+  more.Put("later", "1");
+  EXPECT_EQ(store_->Commit(more).status().code(), Code::kStoreReadOnly);
+  EXPECT_EQ(Get("before"), "1");
+}
+
+TEST_F(StoreTest, SnapshotStandsStill) {
+  Put("a", "1");
+  Snapshot snapshot = store_->TakeSnapshot();
+  Put("a", "2");
+  Snapshot moved = std::move(snapshot);
+  EXPECT_TRUE(snapshot.empty());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(Get("a", moved), "1");
+  EXPECT_EQ(Get("a"), "2");
+}
+
+TEST_F(StoreTest, CountersAdd) {
+  for (int64_t amount : {5, -7, 1000}) {
+    WriteSet writes(*store_);
+    writes.Add("n", amount);
+    writes.Add("n", 1);
+    ASSERT_OK(store_->Commit(writes));
+  }
+  Open();
+  EXPECT_EQ(*store_->ReadCounter("n", {}), 1001);
+  EXPECT_EQ(*store_->ReadCounter("none", {}), 0);
+}
+
+TEST_F(StoreTest, DeleteRangeSmallAndLarge) {
+  for (int count : {10, 3000}) {
+    WriteSet writes(*store_);
+    for (int i = 0; i < count; ++i) writes.Put(StrCat("k", i), "x");
+    writes.Put("l", "stays");
+    ASSERT_OK(store_->Commit(writes));
+    ASSERT_OK(store_->DeleteRange({"k", PrefixEnd("k")}));
+    auto cursor = store_->NewCursor({"", ""}, {});
+    cursor->SeekToFirst();
+    ASSERT_TRUE(cursor->Valid());
+    EXPECT_EQ(cursor->key(), "l");
+  }
+}
+
+TEST_F(StoreTest, PrefixEnds) {
+  EXPECT_EQ(PrefixEnd("a"), "b");
+  EXPECT_EQ(PrefixEnd(std::string_view("a\xff", 2)), "b");
+  EXPECT_EQ(PrefixEnd(std::string_view("\xff\xff", 2)), "");
+}
+
+void ExpectSame(Cursor& cursor, const Model& model, const Range& range, Random& random) {
+  const auto first = model.lower_bound(range.begin);
+  const auto last = range.end.empty() ? model.end() : model.lower_bound(range.end);
+  const auto check = [&](Model::const_iterator at) {
+    ASSERT_TRUE(cursor.Valid());
+    EXPECT_EQ(cursor.key(), at->first);
+    EXPECT_EQ(cursor.value(), at->second);
+  };
+  cursor.SeekToFirst();
+  for (auto at = first; at != last; ++at, cursor.Next()) check(at);
+  EXPECT_FALSE(cursor.Valid());
+  cursor.SeekToLast();
+  for (auto at = last; at != first; cursor.Prev()) check(--at);
+  EXPECT_FALSE(cursor.Valid());
+  if (first == last) return;
+  // A walk that turns now and then.
+  const std::string from = StrCat("k", random.Below(40));
+  auto at = first;
+  if (random.Chance(1, 2)) {
+    cursor.Seek(from);
+    at = model.lower_bound(from);
+    if (from < range.begin) at = first;
+    if (at == model.end() || (!range.end.empty() && at->first >= range.end)) {
+      EXPECT_FALSE(cursor.Valid());
+      return;
+    }
+  } else {
+    cursor.SeekForPrev(from);
+    at = model.upper_bound(from);
+    if (!range.end.empty() && from >= range.end) at = last;
+    if (at == model.begin() || from < range.begin || at == first) {
+      EXPECT_FALSE(cursor.Valid()) << cursor.key();
+      return;
+    }
+    --at;
+  }
+  for (int step = 0; step < 20; ++step) {
+    check(at);
+    if (random.Chance(1, 2)) {
+      if (std::next(at) == last) break;
+      ++at;
+      cursor.Next();
+    } else {
+      if (at == first) break;
+      --at;
+      cursor.Prev();
+    }
+  }
+  EXPECT_OK(cursor.status());
+}
+
+// Reads through a write set are those of the store with the set's changes made, save points and all.
+TEST_F(StoreTest, WriteSetIsTheModel) {
+  Random random(test::Seed());
+  Model committed;
+  for (int round = 0; round < 60; ++round) {
+    WriteSet writes(*store_);
+    std::vector<Model> marks;
+    Model model = committed;
+    const int steps = static_cast<int>(random.Below(120));
+    for (int step = 0; step < steps; ++step) {
+      const std::string key = StrCat("k", random.Below(40));
+      switch (random.Below(8)) {
+        case 0:
+        case 1:
+        case 2: {
+          const std::string value(random.Below(300), static_cast<char>('a' + random.Below(26)));
+          writes.Put(key, value);
+          model[key] = value;
+          break;
+        }
+        case 3:
+          writes.Delete(key);
+          model.erase(key);
+          break;
+        case 4:
+          writes.SetSavePoint();
+          marks.push_back(model);
+          break;
+        case 5:
+          if (marks.empty()) break;
+          if (random.Chance(1, 2)) {
+            writes.RollbackToSavePoint();
+            model = marks.back();
+          } else {
+            writes.PopSavePoint();
+          }
+          marks.pop_back();
+          break;
+        case 6: {
+          Buffer buffer;
+          auto found = writes.Get(key, {}, &buffer);
+          ASSERT_OK(found);
+          ASSERT_EQ(*found, model.contains(key)) << key;
+          if (*found) {
+            EXPECT_EQ(buffer.view(), model[key]);
+          }
+          break;
+        }
+        default: {
+          Range range{StrCat("k", random.Below(40)), random.Chance(1, 3) ? "" : StrCat("k", random.Below(40))};
+          if (!range.end.empty() && range.end < range.begin) std::swap(range.begin, range.end);
+          auto cursor = writes.NewCursor(range, {});
+          ExpectSame(*cursor, model, range, random);
+          if (HasFailure()) return;
+        }
+      }
+    }
+    if (random.Chance(3, 4)) {
+      ASSERT_OK(store_->Commit(writes));
+      committed = model;
+    }
+    Range all{"", ""};
+    auto cursor = store_->NewCursor(all, {});
+    ExpectSame(*cursor, committed, all, random);
+  }
+}
+
+TEST_F(StoreTest, OverlayCursorDoesNotSeeLaterChanges) {
+  WriteSet writes(*store_);
+  writes.Put("a", "1");
+  auto cursor = writes.NewCursor({"a", "z"}, {});
+  writes.Put("b", "2");
+  writes.Delete("a");
+  cursor->SeekToFirst();
+  ASSERT_TRUE(cursor->Valid());
+  EXPECT_EQ(cursor->value(), "1");
+  cursor->Next();
+  EXPECT_FALSE(cursor->Valid());
+}
+
+TEST(KeysTest, RangesHoldTheirKeys) {
+  const auto in = [](const std::string& key, const Range& range) { return key >= range.begin && key < range.end; };
+  EXPECT_TRUE(in(DocumentPrefix(7, 3) + "x", DocumentRange(7, 3)));
+  EXPECT_TRUE(in(DocumentPrefix(7, 3) + "x", DocumentRange(7)));
+  EXPECT_FALSE(in(DocumentPrefix(8, 0), DocumentRange(7)));
+  EXPECT_FALSE(in(DocumentPrefix(7, 4), DocumentRange(7, 3)));
+  EXPECT_TRUE(in(IndexPrefix(UINT32_MAX, UINT16_MAX) + "\xff", IndexRange(UINT32_MAX)));
+  EXPECT_TRUE(in(CountKey(1, 2), CounterRange(1)));
+  EXPECT_TRUE(in(BytesKey(1, 2), CounterRange(1)));
+  EXPECT_TRUE(in(CatalogKey("a", "b"), CatalogRange()));
+  EXPECT_LT(CatalogKey("a", "z"), CatalogKey("ab", "a"));
+}
+
+}  // namespace
+}  // namespace braid::storage

@@ -1,0 +1,64 @@
+// Syncer: one thread that makes the log durable, and tells those who wait. One sync serves every waiting writer.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+#include "engine/storage/store.h"
+
+namespace braid::storage {
+
+/// Any thread. Invariants: (1) durable() only grows; (2) a callback gets OK only after a sync that began when its
+/// position was already in the log; (3) after a failed sync nothing is ever called durable again.
+class Syncer {
+ public:
+  struct Log {
+    std::function<LogPosition()> newest;  // the last position whose record is in the log (or its buffer)
+    std::function<Status()> sync;         // writes the buffer out and syncs the file
+  };
+  explicit Syncer(Log log);
+  ~Syncer();  ///< a last sync, then stops
+
+  /// Something was committed: durable within kIdleMillis, at once if somebody waits for it.
+  void Committed();
+  /// Runs `done` on the syncer's thread (or here, if it is so already). It must be short.
+  void WhenDurable(LogPosition position, std::function<void(Status)> done);
+  Status WaitDurable(LogPosition position);
+
+  LogPosition durable() const { return durable_.load(std::memory_order_acquire); }
+  uint64_t syncs() const { return syncs_.load(std::memory_order_relaxed); }
+
+  /// OK, or why the store takes no more writes (kStoreReadOnly).
+  Status status() const;
+  /// A write to the log failed: from here on read-only. Waiters are told.
+  void Fail(const Status& why);
+
+  static constexpr int kIdleMillis = 100;  // how late a commit nobody waits for may become durable
+
+ private:
+  struct Waiter {
+    LogPosition position;
+    std::function<void(Status)> done;
+  };
+  void Loop();
+  void SyncOnce(std::unique_lock<std::mutex>& lock);
+
+  const Log log_;
+  std::atomic<LogPosition> durable_{0};
+  std::atomic<uint64_t> syncs_{0};
+  std::atomic<bool> dirty_{false};
+  std::atomic<bool> failed_{false};
+  mutable std::mutex mu_;  // guards what follows
+  std::condition_variable wake_;
+  std::vector<Waiter> waiters_;
+  Status failure_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace braid::storage

@@ -1,0 +1,224 @@
+// WriteSet: RocksDB's batch, with an index over its own bytes. The hash index serves Get; the ordered one is made when
+// the first cursor asks for it, so a set that is only written (an insert of many documents) never pays for it.
+#include <rocksdb/write_batch.h>
+
+#include <functional>
+#include <optional>
+#include <set>
+
+#include "base/assert.h"
+#include "engine/storage/store.h"
+#include "engine/storage/store_cursor.h"
+
+namespace braid::storage {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kDeleted = UINT32_MAX;
+
+/// A change, as the place of its bytes in the batch.
+struct Change {
+  uint32_t key_at;
+  uint32_t key_size;
+  uint32_t value_at;
+  uint32_t value_size;  // kDeleted: a deletion
+  uint32_t hash;
+  uint32_t previous;  // the change of the same key before this one, or kNone
+};
+
+}  // namespace
+
+struct WriteSet::Impl {
+  rocksdb::WriteBatch batch;
+  std::vector<Change> changes;  // in the order they were made
+  std::vector<uint32_t> slots;  // open addressing, linear: the newest change of a key, or kNone
+  std::vector<uint32_t> marks;  // changes.size() at each save point
+  size_t keys = 0;              // slots in use
+
+  struct Order {
+    const Impl* impl;
+    using is_transparent = void;
+    bool operator()(uint32_t a, uint32_t b) const { return impl->Key(a) < impl->Key(b); }
+    bool operator()(uint32_t a, std::string_view b) const { return impl->Key(a) < b; }
+    bool operator()(std::string_view a, uint32_t b) const { return a < impl->Key(b); }
+  };
+  std::optional<std::set<uint32_t, Order>> ordered;  // the newest change of each key; only if cursors are used
+
+  std::string_view Bytes(uint32_t at, uint32_t size) const { return std::string_view(batch.Data()).substr(at, size); }
+  std::string_view Key(uint32_t change) const { return Bytes(changes[change].key_at, changes[change].key_size); }
+  std::string_view ValueOf(uint32_t change) const {
+    return Bytes(changes[change].value_at, changes[change].value_size);
+  }
+  bool IsDeleted(uint32_t change) const { return changes[change].value_size == kDeleted; }
+
+  static uint32_t Hash(std::string_view key) { return static_cast<uint32_t>(std::hash<std::string_view>()(key)); }
+
+  /// The slot of the key, or the free one where it belongs.
+  uint32_t& Slot(std::string_view key, uint32_t hash) {
+    const size_t mask = slots.size() - 1;
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+      uint32_t& slot = slots[i];
+      if (slot == kNone || (changes[slot].hash == hash && Key(slot) == key)) return slot;
+    }
+  }
+
+  void Grow() {
+    // Keys go back in the order in which they first came: so a key that came later never lies in the way to one that
+    // came earlier, and rolling back (newest first) may simply free its slot.
+    std::vector<uint32_t> newest(changes.size(), kNone);  // by the first change of the key
+    std::vector<uint32_t> first(changes.size());
+    for (uint32_t i = 0; i < changes.size(); ++i) {
+      first[i] = changes[i].previous == kNone ? i : first[changes[i].previous];
+      newest[first[i]] = i;
+    }
+    slots.assign(std::max<size_t>(64, slots.size() * 2), kNone);
+    const size_t mask = slots.size() - 1;
+    for (uint32_t i = 0; i < changes.size(); ++i) {
+      if (newest[i] == kNone) continue;
+      size_t at = changes[i].hash & mask;
+      while (slots[at] != kNone) at = (at + 1) & mask;
+      slots[at] = newest[i];
+    }
+  }
+
+  /// Notes the record just appended to the batch.
+  void Note(std::string_view key, std::optional<size_t> value_size) {
+    if ((keys + 1) * 2 > slots.size()) Grow();
+    const size_t end = batch.GetDataSize();
+    BRAID_ASSERT(end < UINT32_MAX);
+    Change change{};
+    change.key_size = static_cast<uint32_t>(key.size());
+    if (value_size) {
+      size_t length_bytes = 1;  // RocksDB writes the value's length as a varint before it
+      for (size_t rest = *value_size; rest >= 128; rest >>= 7) ++length_bytes;
+      change.value_size = static_cast<uint32_t>(*value_size);
+      change.value_at = static_cast<uint32_t>(end - *value_size);
+      change.key_at = static_cast<uint32_t>(change.value_at - length_bytes - key.size());
+    } else {
+      change.value_size = kDeleted;
+      change.key_at = static_cast<uint32_t>(end - key.size());
+    }
+    change.hash = Hash(key);
+    const auto number = static_cast<uint32_t>(changes.size());
+    uint32_t& slot = Slot(key, change.hash);
+    change.previous = slot;
+    if (slot == kNone) {
+      ++keys;
+    } else if (ordered) {
+      ordered->erase(slot);
+    }
+    changes.push_back(change);
+    slot = number;
+    if (ordered) ordered->insert(number);
+  }
+
+  void ForgetNewest() {
+    const auto number = static_cast<uint32_t>(changes.size() - 1);
+    uint32_t& slot = Slot(Key(number), changes[number].hash);
+    BRAID_ASSERT(slot == number);
+    if (ordered) ordered->erase(number);
+    slot = changes[number].previous;
+    if (slot == kNone) {
+      --keys;
+    } else if (ordered) {
+      ordered->insert(slot);
+    }
+    changes.pop_back();
+  }
+
+  void OrderKeys() {
+    if (ordered) return;
+    ordered.emplace(Order{this});
+    for (uint32_t slot : slots) {
+      if (slot != kNone) ordered->insert(slot);
+    }
+  }
+};
+
+WriteSet::WriteSet(Store& store) : store_(&store) {}
+WriteSet::~WriteSet() = default;
+WriteSet::WriteSet(WriteSet&&) noexcept = default;
+WriteSet& WriteSet::operator=(WriteSet&&) noexcept = default;
+
+WriteSet::Impl& WriteSet::impl() {
+  if (impl_ == nullptr) impl_ = std::make_unique<Impl>();
+  return *impl_;
+}
+rocksdb::WriteBatch& WriteSet::batch() { return impl().batch; }
+
+namespace {
+/// A batch in memory only fails when it is out of bounds, which its own limits exclude.
+void Must(const rocksdb::Status& status) { BRAID_ASSERT(status.ok()); }
+rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+}  // namespace
+
+void WriteSet::Put(std::string_view key, std::string_view value) {
+  Must(impl().batch.Put(SliceOf(key), SliceOf(value)));
+  impl_->Note(key, value.size());
+}
+
+void WriteSet::Delete(std::string_view key) {
+  Must(impl().batch.Delete(SliceOf(key)));
+  impl_->Note(key, std::nullopt);
+}
+
+void WriteSet::Add(std::string_view key, int64_t amount) {
+  Must(impl().batch.Merge(SliceOf(key), rocksdb::Slice(reinterpret_cast<const char*>(&amount), 8)));
+}
+
+bool WriteSet::empty() const { return impl_ == nullptr || impl_->batch.Count() == 0; }
+size_t WriteSet::bytes() const { return impl_ == nullptr ? 0 : impl_->batch.GetDataSize(); }
+
+void WriteSet::Clear() { impl_.reset(); }
+
+void WriteSet::SetSavePoint() {
+  impl().batch.SetSavePoint();
+  impl_->marks.push_back(static_cast<uint32_t>(impl_->changes.size()));
+}
+
+void WriteSet::RollbackToSavePoint() {
+  BRAID_ASSERT(impl_ != nullptr && !impl_->marks.empty());
+  while (impl_->changes.size() > impl_->marks.back()) impl_->ForgetNewest();  // while their bytes are still there
+  impl_->marks.pop_back();
+  Must(impl_->batch.RollbackToSavePoint());
+}
+
+void WriteSet::PopSavePoint() {
+  BRAID_ASSERT(impl_ != nullptr && !impl_->marks.empty());
+  impl_->marks.pop_back();
+  Must(impl_->batch.PopSavePoint());
+}
+
+Result<bool> WriteSet::Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const {
+  if (impl_ != nullptr && impl_->keys > 0) {
+    if (const uint32_t change = impl_->Slot(key, Impl::Hash(key)); change != kNone) {
+      if (impl_->IsDeleted(change)) return false;
+      out->Copy(impl_->ValueOf(change));  // the batch's bytes move when it grows
+      return true;
+    }
+  }
+  return store_->Get(key, snapshot, out);
+}
+
+std::unique_ptr<Cursor> WriteSet::NewCursor(Range range, const Snapshot& snapshot) const {
+  if (impl_ == nullptr || impl_->keys == 0) return store_->NewCursor(std::move(range), snapshot);
+  impl_->OrderKeys();
+  const auto& ordered = *impl_->ordered;
+  const auto begin = ordered.lower_bound(std::string_view(range.begin));
+  const auto end = range.end.empty() ? ordered.end() : ordered.lower_bound(std::string_view(range.end));
+  if (begin == end) return store_->NewCursor(std::move(range), snapshot);
+  size_t count = 0;
+  size_t bytes = 0;
+  for (auto at = begin; at != end; ++at, ++count) {
+    bytes += impl_->Key(*at).size() + (impl_->IsDeleted(*at) ? 0 : impl_->ValueOf(*at).size());
+  }
+  Changes changes;
+  changes.Reserve(count, bytes);
+  for (auto at = begin; at != end; ++at) {
+    const bool deleted = impl_->IsDeleted(*at);
+    changes.Add(impl_->Key(*at), deleted ? std::string_view() : impl_->ValueOf(*at), deleted);
+  }
+  return NewOverlayCursor(store_->NewCursor(std::move(range), snapshot), std::move(changes));
+}
+
+}  // namespace braid::storage
