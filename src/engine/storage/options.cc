@@ -3,6 +3,7 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/options.h>
@@ -11,9 +12,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
+#include "base/log.h"
 #include "base/strings.h"
 #include "engine/storage/store.h"
 
@@ -35,6 +39,30 @@ class AddOperator final : public rocksdb::AssociativeMergeOperator {
     return true;
   }
   const char* Name() const override { return "braid.add"; }
+};
+
+/// RocksDB's own warnings, into our log. Not a file beside the data: when the disk is full, writing to that file fails
+/// too, and this build of RocksDB then aborts the process.
+class LogForwarder final : public rocksdb::Logger {
+ public:
+  LogForwarder() : Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+  using Logger::Logv;
+  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
+    if (level < GetInfoLogLevel()) return;
+    char line[1024];
+    std::vsnprintf(line, sizeof(line), format, arguments);
+    if (damage_.empty() && std::strstr(line, "dropping ") != nullptr) damage_ = line;
+    if (level >= rocksdb::InfoLogLevel::ERROR_LEVEL) {
+      log::error("rocksdb: {}", line);
+    } else {
+      log::warn("rocksdb: {}", line);
+    }
+  }
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}  // without a level: chatter
+  const std::string& damage() const { return damage_; }
+
+ private:
+  std::string damage_;  // written while the store is opened, by one thread
 };
 
 rocksdb::CompressionType Supported(std::initializer_list<rocksdb::CompressionType> wanted) {
@@ -99,12 +127,14 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
   options.skip_checking_sst_file_sizes_on_db_open = true;
   options.max_open_files = OpenFilesMax();
 
-  options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-  options.keep_log_file_num = 2;
-  options.max_log_file_size = 4 << 20;
+  options.info_log = std::make_shared<LogForwarder>();
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   return options;
+}
+
+std::string DamageFound(const rocksdb::Options& options) {
+  return static_cast<const LogForwarder&>(*options.info_log).damage();
 }
 
 Status Translate(const rocksdb::Status& status, std::string_view doing) {

@@ -15,6 +15,9 @@ struct StoreOptions;
 /// The options of options.cc, each with its reason.
 rocksdb::Options MakeRocksOptions(const StoreOptions& options);
 
+/// The first damage of a log file that opening with these options came upon, with the file's name; empty if none.
+std::string DamageFound(const rocksdb::Options& options);
+
 /// `doing` says what failed, for people.
 Status Translate(const rocksdb::Status& status, std::string_view doing);
 

@@ -85,7 +85,8 @@ Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
                                                    "another directory (",
                                                    status.ToString(), ")"));
     }
-    return Translate(status, StrCat("cannot open the store in ", path));
+    const std::string damage = DamageFound(rocks);
+    return Translate(status, StrCat("cannot open the store in ", path, damage.empty() ? "" : ": ", damage));
   }
   auto impl = std::make_unique<Impl>();
   impl->db.reset(db);

@@ -105,6 +105,7 @@ TEST_F(StoreTest, DamagedLogIsRefused) {
   auto opened = Store::Open({.directory = directory_.path()});
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().code(), Code::kStorageCorrupt);
+  EXPECT_NE(opened.error().message().find(".log"), std::string_view::npos) << opened.error().message();
 }
 
 TEST_F(StoreTest, TornTailLosesOnlyTheTail) {
