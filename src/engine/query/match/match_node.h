@@ -9,6 +9,10 @@
 #include "base/status.h"
 #include "engine/bson/value.h"
 
+namespace braid::bson {
+class Builder;
+}  // namespace braid::bson
+
 namespace braid::query {
 
 enum class MatchOp {
@@ -25,7 +29,7 @@ enum class MatchOp {
   kLte,
   kGt,
   kGte,
-  kIn,  // operand: array; regexes in it are kept as kRegex children
+  kIn,  // operand: array, sorted and without equals; regexes are not in it but kept as kRegex children
   kRegex,
   kMod,
   kExists,
@@ -60,6 +64,8 @@ class MatchNode {
   /// The operand of a comparison; an array for kIn; missing for the others.
   virtual bson::Value operand() const { return {}; }
   virtual const std::vector<std::unique_ptr<const MatchNode>>& children() const;
+  /// kRegex: pattern and options as the user wrote them; empty for the others.
+  virtual bson::Regex regex() const { return {}; }
   /// kRegex: the literal prefix every match starts with ("" if none); exact if the regex is only that prefix (^abc).
   virtual std::string_view regex_prefix() const { return {}; }
   virtual bool regex_is_prefix_only() const { return false; }
@@ -67,6 +73,11 @@ class MatchNode {
   virtual Result<bool> Matches(bson::View document, MatchDetails* details) const = 0;
   /// For conditions on an element itself (kElemMatchValue's children, $pull, array filters).
   virtual Result<bool> MatchesElement(const bson::Value& element) const = 0;
+
+  /// Appends the node as the fields of a filter: a: {$gt: 5} or $or: […].
+  virtual void AppendTo(bson::Builder& out) const = 0;
+  /// Appends only what stands behind the path, $gt: 5. For nodes that are conditions on one path.
+  virtual void AppendCondition(bson::Builder& out) const = 0;
 
  private:
   MatchOp op_;

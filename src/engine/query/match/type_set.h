@@ -1,0 +1,33 @@
+// A set of BSON types, as $type and $jsonSchema's type and bsonType name them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.h"
+#include "engine/bson/value.h"
+
+namespace braid::query {
+
+class TypeSet {
+ public:
+  void Add(bson::Type type) { bits_ |= Bit(type); }
+  void AddNumbers();
+  bool Has(bson::Type type) const { return (bits_ & Bit(type)) != 0; }
+  bool empty() const { return bits_ == 0; }
+
+  /// Adds the type that an alias ("int", "number", …) or a number (-1 and 255: minKey) names; kBadValue if there is
+  /// none, kTypeMismatch if the value is neither.
+  Status AddNamed(const bson::Value& name);
+  /// As $type takes it: one name or an array of them (not empty: kFailedToParse).
+  static Result<TypeSet> Parse(const bson::Value& names);
+
+ private:
+  static constexpr uint32_t Bit(bson::Type type) {
+    const auto code = static_cast<uint32_t>(type);
+    return uint32_t{1} << (code == 255 ? 31 : code == 127 ? 30 : code);
+  }
+  uint32_t bits_ = 0;
+};
+
+}  // namespace braid::query
