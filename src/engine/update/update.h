@@ -23,10 +23,13 @@ class Update {
   static Result<std::unique_ptr<const Update>> Parse(const bson::Value& u, const Options& options,
                                                      std::shared_ptr<const query::Environment> environment);
 
-  /// The new document, or nullopt if the update changes nothing (not counted in nModified). `details` carries the index for `$`.
-  virtual Result<std::optional<bson::Document>> Apply(bson::View document, const query::MatchDetails& details) const = 0;
+  /// The new document, or nullopt if the update changes nothing (not counted in nModified). `details` carries the index
+  /// for `$`.
+  virtual Result<std::optional<bson::Document>> Apply(bson::View document,
+                                                      const query::MatchDetails& details) const = 0;
 
-  /// The document an upsert inserts: equalities of the filter, then the update incl. $setOnInsert, _id first (generated if absent).
+  /// The document an upsert inserts: equalities of the filter, then the update incl. $setOnInsert, _id first (generated
+  /// if absent).
   virtual Result<bson::Document> Upsert(const query::Filter& filter) const = 0;
 
   virtual bool is_replacement() const { return false; }
@@ -35,8 +38,9 @@ class Update {
   virtual bool needs_position() const { return false; }
 };
 
-/// Checks a document that a user wants stored: `_id` not an array, regex or undefined and without $-fields inside (53/52…), size at most 16 MiB
-/// (kBadValue / 10334), depth. Puts `_id` first, making one if absent; replaces a zero Timestamp at top level by the current cluster time.
+/// Checks a document that a user wants stored: `_id` not an array, regex or undefined and without $-fields inside
+/// (53/52…), size at most 16 MiB (kBadValue / 10334), depth. Puts `_id` first, making one if absent; replaces a zero
+/// Timestamp at top level by the current cluster time.
 Result<bson::Document> PrepareForInsert(bson::View document, uint64_t cluster_time);
 
 query::OperatorNames UpdateOperators();
