@@ -25,6 +25,12 @@ bool IsExpressionName(std::string_view name) {
          std::ranges::binary_search(names.refused, name);
 }
 
+/// True if the expression is wrong as it is written; false if evaluating its constants failed, which counts only after
+/// its path.
+bool IsSyntaxFault(Code code) {
+  return code == Code::kInvalidPipelineOperator || code == Location(16020) || code == Location(28667);
+}
+
 class ProjectionParser {
  public:
   ProjectionParser(Projection::Use use, const Filter* filter, ProjectionPlan* plan)
@@ -53,7 +59,14 @@ class ProjectionParser {
     size_t depth;
   };
 
+  static size_t DepthOf(Parent parent, std::string_view name) {
+    return parent.depth + 1 + static_cast<size_t>(std::ranges::count(name, '.'));
+  }
+
   Status Field(Parent parent, const bson::Element& element) {
+    if (DepthOf(parent, element.name) > kDepthMax) {
+      return {Code::kOverflow, StrCat("a projection's path has at most ", kDepthMax, " components")};
+    }
     const bool positional = IsPositional(element.name);
     if (positional && !find_) return {Location(31324), "an aggregation's projection cannot be positional"};
     if (element.name.find(".$.") != std::string_view::npos) {
@@ -146,10 +159,7 @@ class ProjectionParser {
       }
     }
     BRAID_TRY(ProjectionNode * inner, parent.node->Inner(element.name));
-    const size_t depth = parent.depth + 1 + static_cast<size_t>(std::ranges::count(element.name, '.'));
-    if (depth >= kDepthMax)
-      return {Code::kOverflow, StrCat("a projection's path has at most ", kDepthMax, " components")};
-    for (const bson::Element& child : object) BRAID_CHECK_OK(Field({inner, depth}, child));
+    for (const bson::Element& child : object) BRAID_CHECK_OK(Field({inner, DepthOf(parent, element.name)}, child));
     return {};
   }
 
@@ -192,8 +202,11 @@ class ProjectionParser {
     if (mode_ == Mode::kExclusion)
       return {Location(31252), StrCat("an exclusion cannot compute the field '", element.name, "'")};
     mode_ = Mode::kInclusion;
-    BRAID_TRY(ExpressionPtr expression, ParseExpression(element.value, *plan_.environment));
-    return parent.node->Add(element.name, MakeComputed(std::move(expression)));
+    Result<ExpressionPtr> expression = ParseExpression(element.value, *plan_.environment);
+    if (!expression.ok() && IsSyntaxFault(expression.error().code())) return expression.error();
+    BRAID_CHECK_OK(parent.node->Add(
+        element.name, expression.ok() ? MakeComputed(*std::move(expression)) : MakeLeaf(Kind::kComputed)));
+    return expression.status();
   }
 
   /// When nothing but _id, $slice and $elemMatch is named.
