@@ -26,8 +26,10 @@ struct Namespace {
 
 /// What outlives the descriptions of one collection: its gate and its figures.
 struct CollectionState {
-  /// Held shared by every statement that writes, alone by drop, rename and the first moment of an index build: so none
-  /// of these meets a writer that still works from the old description. Never held across requests.
+  CollectionState();
+  /// Held shared by every statement that writes, alone by the catalogue while it changes the description: so no change
+  /// meets a writer that still works from the old one. A writer looks the description up again once it has the gate.
+  /// Never held across requests, never twice by one thread: a change that waits goes before writers that come later.
   std::shared_mutex gate;
   std::atomic<int64_t> documents{0};  // as committed
   std::atomic<int64_t> bytes{0};
@@ -51,11 +53,25 @@ struct Collection {
   std::vector<std::shared_ptr<const Index>> indexes;  // [0] is _id
   std::shared_ptr<CollectionState> state;
 
+  /// Fills collation, validator, validation_level and validation_action from `options`; an error if one of them is ill-formed.
+  Status ApplyOptions();
   const Index* FindIndex(std::string_view name) const;
+  const Index* FindIndex(uint32_t index_number) const;
   bool has_ttl() const;
   /// True if a TTL index says that the document is over at `now_millis`: reads do not show it from that moment.
   bool IsExpired(bson::View document, int64_t now_millis) const;
 };
+
+/// The description as the catalogue stores it:
+///   {number: Long, uuid: UUID, shard: int, options: {…as given to create, or as collMod made them},
+///    indexes: [{number: Long, building: bool, spec: {…as listIndexes shows it}}, …]}
+bson::Document DescriptionOf(const Collection& collection);
+/// kStorageCorrupt names the collection.
+Result<std::shared_ptr<Collection>> ParseDescription(Namespace ns, bson::View description);
+/// Fills what follows from `options`: collation, validator, level, action. kBadValue, ….
+Status ApplyOptions(Collection* collection);
+/// The reverse for what collMod may change: `options` and the parsed validator from validator_spec, level and action.
+Status UpdateOptions(const Collection& before, Collection* collection);
 
 using CollectionPtr = std::shared_ptr<const Collection>;
 

@@ -38,6 +38,8 @@ class Context {
 
   /// Fixes the read view from here on; a statement that only reads takes one at its start.
   void FixSnapshot();
+  /// Goes on in a read view that was handed over before.
+  void UseSnapshot(storage::Snapshot snapshot) { snapshot_ = std::move(snapshot); }
   const storage::Snapshot& snapshot() const { return snapshot_; }
   /// Hands the read view over to a cursor that lives on.
   storage::Snapshot TakeSnapshot() { return std::move(snapshot_); }

@@ -1,0 +1,128 @@
+// collMod: changes a collection's validator, hides an index, or changes a TTL.
+#include "base/strings.h"
+#include "engine/bson/json.h"
+#include "engine/bson/number.h"
+#include "engine/commands/arg_reader.h"
+#include "engine/commands/command.h"
+#include "engine/commands/parts.h"
+
+namespace braid::commands {
+namespace {
+
+struct IndexChange {
+  std::string_view name;
+  bson::View key_pattern;
+  std::optional<bool> hidden;
+  std::optional<int64_t> expire_after_seconds;
+};
+
+struct Args {
+  std::string_view collection;
+  std::optional<bson::View> validator;
+  std::string_view level;
+  std::string_view action;
+  std::optional<IndexChange> index;
+};
+
+Result<IndexChange> ParseIndex(bson::View spec) {
+  IndexChange change;
+  ArgReader reader(spec, "collMod.index");
+  reader.Optional("name", change.name);
+  reader.Optional("keyPattern", change.key_pattern);
+  reader.Optional("hidden", change.hidden);
+  reader.Optional("expireAfterSeconds", change.expire_after_seconds);
+  reader.Refuse({"unique", "prepareUnique"}, "build the unique index under another name instead");
+  BRAID_CHECK_OK(reader.Finish());
+  if (change.name.empty() == change.key_pattern.empty()) {
+    return Status(Code::kInvalidOptions, "collMod.index needs either name or keyPattern");
+  }
+  if (!change.hidden && !change.expire_after_seconds) {
+    return Status(Code::kInvalidOptions, "no expireAfterSeconds, hidden, unique, or prepareUnique field");
+  }
+  return change;
+}
+
+Result<Args> Parse(const Request& request) {
+  Args args;
+  std::optional<bson::View> index;
+  ArgReader reader(request);
+  reader.Collection("collMod", args.collection);
+  reader.Optional("validator", args.validator);
+  reader.Optional("validationLevel", args.level);
+  reader.Optional("validationAction", args.action);
+  reader.Optional("index", index);
+  reader.Refuse({"viewOn", "pipeline"}, "views are not supported");
+  reader.Refuse({"changeStreamPreAndPostImages"}, "change streams are not supported");
+  reader.Refuse({"cappedSize", "cappedMax"}, "capped collections are not supported");
+  reader.Refuse({"timeseries", "expireAfterSeconds"}, "time series collections are not supported");
+  reader.Ignore({"dryRun"});
+  BRAID_CHECK_OK(reader.Finish());
+  if (index) {
+    BRAID_TRY(args.index, ParseIndex(*index));
+  }
+  return args;
+}
+
+/// The options of listCollections with the given one set.
+bson::Document WithOption(bson::View options, std::string_view name, const bson::Value& value) {
+  bson::Builder builder;
+  for (const bson::Element& element : options) {
+    if (element.name != name) builder.Append(element.name, element.value);
+  }
+  builder.Append(name, value);
+  return builder.Finish();
+}
+
+Status ChangeIndex(catalog::Collection* collection, const IndexChange& change, bson::Builder* reply) {
+  for (auto& index : collection->indexes) {
+    const bool wanted = change.name.empty() ? bson::ToShell(index->spec.key_pattern) == bson::ToShell(change.key_pattern)
+                                            : index->spec.name == change.name;
+    if (!wanted) continue;
+    if (index->spec.is_id() && change.hidden) return Status(Code::kBadValue, "can't hide _id index");
+    auto changed = std::make_shared<catalog::Index>();
+    changed->spec = index->spec;
+    changed->number = index->number;
+    changed->building = index->building;
+    changed->multikey = index->multikey.load();
+    changed->uses = index->uses.load();
+    if (change.hidden) {
+      reply->Append("hidden_old", index->spec.hidden).Append("hidden_new", *change.hidden);
+      changed->spec.hidden = *change.hidden;
+    }
+    if (change.expire_after_seconds) {
+      if (*change.expire_after_seconds < 0 || *change.expire_after_seconds > 2147483647) {
+        return Status(Code::kInvalidOptions, "expireAfterSeconds must be within 0 … 2147483647");
+      }
+      if (index->spec.fields.size() != 1 || index->spec.is_id()) return Status(Code::kInvalidOptions, "a TTL index has one field, not _id");
+      if (index->spec.expire_after_seconds) reply->Append("expireAfterSeconds_old", *index->spec.expire_after_seconds);
+      reply->Append("expireAfterSeconds_new", *change.expire_after_seconds);
+      changed->spec.expire_after_seconds = *change.expire_after_seconds;
+    }
+    index = changed;
+    return {};
+  }
+  return Status(Code::kIndexNotFound, StrCat("cannot find index ", change.name.empty() ? bson::ToShell(change.key_pattern) : std::string(change.name),
+                                             " for ns ", collection->ns.ToString()));
+}
+
+Result<bson::Document> Run(Call& call) {
+  BRAID_TRY(Args args, Parse(call.request));
+  BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
+  bson::Builder fields;
+  const auto change = [&](catalog::Collection* collection) -> Status {
+    for (std::string_view name : {"validator", "validationLevel", "validationAction"}) {
+      const bson::Value value = call.request.body.Find(name);
+      if (!value.missing()) collection->options = WithOption(collection->options, name, value);
+    }
+    BRAID_CHECK_OK(collection->ApplyOptions());
+    return args.index ? ChangeIndex(collection, *args.index, &fields) : Status();
+  };
+  BRAID_TRY(catalog::Catalog::Change done, call.engine.catalog->Modify(ns, change));
+  call.context.NotePosition(done.position);
+  return fields.Finish();
+}
+
+}  // namespace
+
+constinit const Command kCollMod = {.name = "collMod", .flags = kWrites, .help = "Changes a collection's options or an index's.", .run = Run};
+}  // namespace braid::commands

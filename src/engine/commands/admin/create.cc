@@ -1,0 +1,72 @@
+// create: a collection with options.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "engine/bson/collation.h"
+#include "engine/commands/arg_reader.h"
+#include "engine/commands/command.h"
+#include "engine/commands/parts.h"
+
+namespace braid::commands {
+namespace {
+
+struct Args {
+  std::string_view collection;
+  bson::Document options;  // what the catalogue keeps
+};
+
+// The options that the catalogue keeps and listCollections shows.
+constexpr std::string_view kKept[] = {"validator", "validationLevel", "validationAction", "collation"};
+
+Result<Args> Parse(const Request& request) {
+  Args args;
+  bson::View validator;
+  std::string_view level;
+  std::string_view action;
+  std::optional<bson::View> collation;
+  bool capped = false;
+  bool auto_index_id = true;
+  ArgReader reader(request);
+  reader.Collection("create", args.collection);
+  reader.Optional("validator", validator);
+  reader.Optional("validationLevel", level);
+  reader.Optional("validationAction", action);
+  reader.Optional("collation", collation);
+  reader.Optional("capped", capped);
+  reader.Optional("autoIndexId", auto_index_id);
+  reader.Refuse({"size", "max"}, "capped collections are not supported");
+  reader.Refuse({"timeseries", "expireAfterSeconds"}, "time series collections are not supported");
+  reader.Refuse({"clusteredIndex"}, "every collection is clustered by _id already");
+  reader.Refuse({"viewOn", "pipeline"}, "views are not supported");
+  reader.Refuse({"changeStreamPreAndPostImages"}, "change streams are not supported");
+  reader.Refuse({"encryptedFields"}, "queryable encryption is not supported");
+  reader.Ignore({"storageEngine", "indexOptionDefaults", "idIndex", "temp", "flags", "recordIdsReplicated"});
+  reader.Check(!capped, Code::kCommandNotSupported, "'create.capped' is not supported: capped collections are not supported");
+  reader.Check(auto_index_id, Code::kInvalidOptions, "'create.autoIndexId: false' is not supported: every collection has an _id index");
+  BRAID_CHECK_OK(reader.Finish());
+  bson::Builder options;
+  for (const auto& [name, value] : request.body) {
+    if (std::find(std::begin(kKept), std::end(kKept), name) == std::end(kKept)) continue;
+    if (name == "collation" && value.Is(bson::Type::kObject)) {
+      BRAID_TRY(auto parsed, bson::Collation::Parse(value.AsView()));
+      if (parsed != nullptr) options.Append(name, parsed->spec());
+    } else {
+      options.Append(name, value);
+    }
+  }
+  args.options = options.Finish();
+  return args;
+}
+
+Result<bson::Document> Run(Call& call) {
+  BRAID_TRY(Args args, Parse(call.request));
+  BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
+  BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Create(ns, args.options));
+  call.context.NotePosition(change.position);
+  return bson::Document();
+}
+
+}  // namespace
+
+constinit const Command kCreate = {.name = "create", .flags = kWrites, .help = "Creates a collection.", .run = Run};
+}  // namespace braid::commands

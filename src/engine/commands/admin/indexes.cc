@@ -1,0 +1,143 @@
+// createIndexes, listIndexes, dropIndexes.
+#include "base/strings.h"
+#include "engine/bson/json.h"
+#include "engine/commands/arg_reader.h"
+#include "engine/commands/command.h"
+#include "engine/commands/crud/batch.h"
+#include "engine/commands/parts.h"
+#include "engine/commands/topology.h"
+#include "engine/txn/index_build.h"
+
+namespace braid::commands {
+namespace {
+
+// A mongos repeats each shard's answer under `raw`; here there is one shard to ask.
+bson::Document WithRaw(const Call& call, bson::View fields) {
+  bson::Builder reply;
+  reply.OpenObject("raw").OpenObject(ShardHost(call.engine, 0)).AppendAll(fields).Append("ok", 1.0).Close().Close();
+  reply.AppendAll(fields);
+  return reply.Finish();
+}
+
+Result<bson::Document> RunCreate(Call& call) {
+  std::string_view collection;
+  std::vector<bson::View> indexes;
+  ArgReader reader(call.request);
+  reader.Collection("createIndexes", collection);
+  reader.Required("indexes", indexes);
+  reader.Ignore({"commitQuorum", "ignoreUnknownIndexOptions", "rawData"});
+  BRAID_CHECK_OK(reader.Finish());
+  BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, collection));
+  if (indexes.empty()) return Status(Code::kBadValue, "Must specify at least one index to create");
+  const catalog::CollectionPtr existing = call.engine.catalog->Find(ns);
+  std::vector<catalog::IndexSpec> specs;
+  for (bson::View index : indexes) {
+    Result<catalog::IndexSpec> spec = catalog::IndexSpec::Parse(index, existing == nullptr ? nullptr : existing->collation);
+    if (!spec.ok()) return spec.error().CausedBy(StrCat("Error in specification ", bson::ToShell(index)));
+    specs.push_back(*std::move(spec));
+  }
+  BRAID_TRY(txn::IndexBuildResult built, txn::BuildIndexes(call.context, ns, std::move(specs)));
+  bson::Builder reply;
+  reply.Append("numIndexesBefore", static_cast<int32_t>(built.indexes_before)).Append("numIndexesAfter", static_cast<int32_t>(built.indexes_after));
+  reply.Append("createdCollectionAutomatically", built.created_collection);
+  if (built.indexes_before == built.indexes_after) {
+    reply.Append("note", "all indexes already exist");
+  } else {
+    reply.Append("commitQuorum", "votingMembers");
+  }
+  return WithRaw(call, reply.Finish());
+}
+
+Result<catalog::CollectionPtr> Existing(Call& call, std::string_view collection) {
+  BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, collection));
+  catalog::CollectionPtr found = call.engine.catalog->Find(ns);
+  if (found == nullptr) return Status(Code::kNamespaceNotFound, StrCat("ns does not exist: ", ns.ToString()));
+  return found;
+}
+
+Result<bson::Document> RunList(Call& call) {
+  std::string_view name;
+  std::optional<bson::View> cursor;
+  ArgReader reader(call.request);
+  reader.Collection("listIndexes", name);
+  reader.Optional("cursor", cursor);
+  reader.Ignore({"includeBuildUUIDs", "includeIndexBuildInfo", "rawData"});
+  BRAID_CHECK_OK(reader.Finish());
+  BRAID_TRY(catalog::CollectionPtr collection, Existing(call, name));
+  std::vector<bson::Document> rows;
+  for (const auto& index : collection->indexes) {
+    if (!index->building) rows.push_back(index->spec.ToBson());
+  }
+  return ListReply(call, collection->ns, collection->ns.ToString(), std::move(rows), cursor);
+}
+
+Status AddByName(const catalog::Collection& collection, std::string_view name, std::vector<uint32_t>* numbers) {
+  const catalog::Index* index = collection.FindIndex(name);
+  if (index == nullptr) return Status(Code::kIndexNotFound, StrCat("index not found with name [", name, "]"));
+  if (index->spec.is_id()) return Status(Code::kInvalidOptions, "cannot drop _id index");
+  numbers->push_back(index->number);
+  return {};
+}
+
+Status AddByPattern(const catalog::Collection& collection, bson::View pattern, std::vector<uint32_t>* numbers) {
+  const std::string wanted = bson::ToShell(pattern);
+  std::vector<const catalog::Index*> found;
+  for (const auto& index : collection.indexes) {
+    if (bson::ToShell(index->spec.key_pattern) == wanted) found.push_back(index.get());
+  }
+  if (found.empty()) return Status(Code::kIndexNotFound, StrCat("can't find index with key: ", wanted));
+  if (found.size() > 1) {
+    return Status(Location(181), StrCat(found.size(), " indexes found for key: ", wanted, ", identify by name instead"));
+  }
+  return AddByName(collection, found.front()->spec.name, numbers);
+}
+
+/// The numbers of the indexes that `index` names: a name, "*", a key pattern, or names in an array.
+Status Choose(const catalog::Collection& collection, const bson::Value& index, std::vector<uint32_t>* numbers) {
+  if (index.Is(bson::Type::kString) && index.AsString() == "*") {
+    for (const auto& each : collection.indexes) {
+      if (!each->spec.is_id()) numbers->push_back(each->number);
+    }
+    return {};
+  }
+  if (index.Is(bson::Type::kString)) return AddByName(collection, index.AsString(), numbers);
+  if (index.Is(bson::Type::kObject)) return AddByPattern(collection, index.AsView(), numbers);
+  if (!index.Is(bson::Type::kArray)) {
+    return Status(Code::kTypeMismatch, "BSON field 'dropIndexes.index' must be a string, an object or an array of strings");
+  }
+  for (const auto& [position, name] : index.AsView()) {
+    if (!name.Is(bson::Type::kString)) return Status(Code::kTypeMismatch, "BSON field 'dropIndexes.index' must hold strings");
+    BRAID_CHECK_OK(AddByName(collection, name.AsString(), numbers));
+  }
+  return {};
+}
+
+Result<bson::Document> RunDrop(Call& call) {
+  std::string_view name;
+  bson::Value index;
+  ArgReader reader(call.request);
+  reader.Collection(call.request.name, name);
+  reader.Required("index", index);
+  reader.Ignore({"rawData"});
+  BRAID_CHECK_OK(reader.Finish());
+  BRAID_TRY(catalog::CollectionPtr collection, Existing(call, name));
+  std::vector<uint32_t> numbers;
+  BRAID_CHECK_OK(Choose(*collection, index, &numbers));
+  if (!numbers.empty()) {
+    BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->RemoveIndexes(collection->ns, numbers));
+    call.context.NotePosition(change.position);
+    call.engine.cursors.KillNamespace(collection->ns);
+  }
+  bson::Builder reply;
+  reply.Append("nIndexesWas", static_cast<int32_t>(collection->indexes.size()));
+  if (index.Is(bson::Type::kString) && index.AsString() == "*") reply.Append("msg", "non-_id indexes dropped for collection");
+  return WithRaw(call, reply.Finish());
+}
+
+}  // namespace
+
+constinit const Command kCreateIndexes = {.name = "createIndexes", .flags = kWrites, .help = "Builds indexes.", .run = RunCreate};
+constinit const Command kListIndexes = {.name = "listIndexes", .flags = kReadOnly, .help = "Lists the indexes of a collection.", .run = RunList};
+constinit const Command kDropIndexes = {.name = "dropIndexes", .flags = kWrites, .help = "Removes indexes.", .run = RunDrop};
+constinit const Command kDeleteIndexes = {.name = "deleteIndexes", .flags = kWrites, .help = "Old name of dropIndexes.", .run = RunDrop};
+}  // namespace braid::commands

@@ -1,0 +1,104 @@
+#include "engine/commands/crud/batch.h"
+
+#include <limits>
+
+#include "engine/bson/number.h"
+#include "engine/commands/crud/common.h"
+#include "engine/commands/parts.h"
+
+namespace braid::commands {
+namespace {
+
+/// Moves documents from the cursor into the open array of `reply`. True if the result is at its end.
+Result<bool> Fill(Call& call, OpenCursor& cursor, int64_t documents_max, bson::Builder& reply) {
+  int64_t count = 0;
+  const auto append = [&](bson::View document) {
+    reply.AppendNext(document);
+    ++count;
+    if (cursor.remaining > 0) --cursor.remaining;
+  };
+  if (cursor.held != nullptr && documents_max > 0) {
+    append(*cursor.held);
+    cursor.held.reset();
+  }
+  bool ended = cursor.remaining == 0;
+  while (!ended && count < documents_max) {
+    bson::View document;
+    BRAID_TRY(bool more, cursor.stream->Next(call.context, &document));
+    if (!more) {
+      ended = true;
+    } else if (count > 0 && reply.size() + document.size() > kBatchBytesMax) {
+      cursor.held = std::make_unique<bson::Document>(document);
+      break;
+    } else {
+      append(document);
+      ended = cursor.remaining == 0;
+    }
+  }
+  call.engine.counters.documents_returned.fetch_add(static_cast<uint64_t>(count), std::memory_order_relaxed);
+  return ended;
+}
+
+}  // namespace
+
+Result<bson::Document> FirstBatch(Call& call, std::unique_ptr<OpenCursor> cursor, const BatchOptions& options) {
+  bson::Builder reply;
+  reply.OpenObject("cursor").OpenArray("firstBatch");
+  BRAID_TRY(bool ended, Fill(call, *cursor, options.documents_max, reply));
+  reply.Close();
+  const std::string ns_shown = cursor->ns_shown.empty() ? cursor->ns.ToString() : cursor->ns_shown;
+  int64_t id = 0;
+  if (!ended && !options.single_batch) {
+    cursor->lsid = call.lsid;
+    if (call.context.snapshot().empty()) call.context.FixSnapshot();
+    cursor->snapshot = call.context.TakeSnapshot();
+    id = call.engine.cursors.Add(std::move(cursor));
+  }
+  reply.Append("id", id).Append("ns", ns_shown).Close();
+  return reply.Finish();
+}
+
+Result<bson::Document> NextBatch(Call& call, std::unique_ptr<OpenCursor> cursor, int64_t documents_max) {
+  const int64_t id = cursor->id;
+  bson::Builder reply;
+  reply.OpenObject("cursor").OpenArray("nextBatch");
+  call.context.UseSnapshot(std::move(cursor->snapshot));
+  Result<bool> ended = Fill(call, *cursor, documents_max, reply);
+  cursor->snapshot = call.context.TakeSnapshot();
+  if (!ended.ok()) {
+    call.engine.cursors.Forget(id);
+    return ended.error();
+  }
+  reply.Close().Append("id", *ended ? int64_t{0} : id);
+  reply.Append("ns", cursor->ns_shown.empty() ? cursor->ns.ToString() : cursor->ns_shown).Close();
+  if (*ended) {
+    call.engine.cursors.Forget(id);
+  } else {
+    call.engine.cursors.Return(std::move(cursor));
+  }
+  return reply.Finish();
+}
+
+Result<int64_t> BatchSizeOf(const std::optional<bson::View>& cursor_option) {
+  int64_t size = 101;
+  if (!cursor_option) return size;
+  ArgReader reader(*cursor_option, "cursor");
+  reader.Optional("batchSize", size);
+  reader.Check(size >= 0, Code::kBadValue, "cursor.batchSize must not be negative");
+  BRAID_CHECK_OK(reader.Finish());
+  return size;
+}
+
+Result<bson::Document> ListReply(Call& call, catalog::Namespace ns, std::string ns_shown,
+                                 std::vector<bson::Document> documents,
+                                 const std::optional<bson::View>& cursor_option) {
+  BRAID_TRY(int64_t batch_size, BatchSizeOf(cursor_option));
+  if (!cursor_option || !cursor_option->Has("batchSize")) batch_size = std::numeric_limits<int64_t>::max();
+  auto cursor = std::make_unique<OpenCursor>();
+  cursor->ns = std::move(ns);
+  cursor->ns_shown = std::move(ns_shown);
+  cursor->stream = std::make_unique<ListStream>(std::move(documents));
+  return FirstBatch(call, std::move(cursor), {.documents_max = batch_size});
+}
+
+}  // namespace braid::commands

@@ -1,0 +1,260 @@
+#include "engine/commands/crud/change.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "engine/commands/crud/common.h"
+#include "engine/commands/parts.h"
+#include "engine/query/match/path.h"
+
+namespace braid::commands {
+namespace {
+
+constexpr int kBatchDocuments = 64;       // changed by one statement before it commits and lets others in
+constexpr size_t kBatchBytes = 4u << 20;  // likewise
+constexpr int kUpsertAttemptsMax = 16;    // races between upserts of one key
+
+/// Waits a little longer each time, without holding anything.
+class BackOff {
+ public:
+  explicit BackOff(Call& call) : call_(call) {}
+  Status Wait() {
+    call_.engine.counters.write_conflicts.fetch_add(1, std::memory_order_relaxed);
+    BRAID_CHECK_OK(call_.context.Check());
+    std::this_thread::sleep_for(delay_);
+    delay_ = std::min(delay_ * 2, std::chrono::microseconds(2000));
+    return {};
+  }
+
+ private:
+  Call& call_;
+  std::chrono::microseconds delay_{20};
+};
+
+/// Runs `step`, which changes one document, until it does not meet somebody else's lock.
+Status WithoutConflict(Call& call, const std::function<Status()>& step) {
+  BackOff back_off(call);
+  while (true) {
+    Status status = step();
+    if (status.code() != Code::kWriteConflict) return status;
+    if (call.context.writes().empty()) {
+      call.context.Abort();
+      BRAID_CHECK_OK(back_off.Wait());
+    } else {
+      BRAID_CHECK_OK(call.context.Commit());
+    }
+  }
+}
+
+/// The _id a filter asks for, if it fixes it to one plain value: then there is nothing to plan.
+std::optional<bson::Value> FixedId(const query::Query& query) {
+  if (!query.hint_name.empty() || query.hint || query.environment->collation != nullptr) return std::nullopt;
+  const auto id_of = [](const query::MatchNode& node) -> std::optional<bson::Value> {
+    if (node.op() != query::MatchOp::kEq || node.path() != "_id") return std::nullopt;
+    const bson::Value id = node.operand();
+    if (id.Is(bson::Type::kArray) || id.IsNullish() || id.Is(bson::Type::kRegex)) return std::nullopt;
+    return id;
+  };
+  const query::MatchNode& root = query.filter.root();
+  if (root.op() != query::MatchOp::kAnd) return id_of(root);
+  for (const auto& child : root.children()) {
+    if (auto id = id_of(*child)) return id;
+  }
+  return std::nullopt;
+}
+
+/// Finds, locks, re-checks and changes the matching documents of a query.
+class Changer {
+ public:
+  using Change = std::function<Status(bson::View document, const query::MatchDetails&)>;
+  Changer(Call& call, query::Query query, bool multi) : call_(call), query_(std::move(query)), multi_(multi) {}
+
+  /// How many documents matched and went through `change`. Everything is committed on return, also on an error.
+  Result<int64_t> Run(const Change& change) {
+    Status status = RunUncommitted(change);
+    if (!call_.context.writes().empty()) BRAID_CHECK_OK(call_.context.Commit());
+    call_.context.Abort();  // lets go of locks on documents that were looked at only
+    if (!status.ok()) return status;
+    return matched_;
+  }
+
+ private:
+  Status RunUncommitted(const Change& change) {
+    if (const auto id = FixedId(query_)) {
+      return WithoutConflict(call_, [&] { return ChangeOne(txn::DocumentKey(*query_.collection, *id), {}, change); });
+    }
+    do {
+      lost_ = false;
+      call_.context.TakeSnapshot();  // a fresh one for each attempt
+      BRAID_CHECK_OK(RunPlan(change));
+    } while (!multi_ && matched_ == 0 && lost_);
+    return {};
+  }
+
+  Status RunPlan(const Change& change) {
+    BRAID_TRY(std::unique_ptr<query::Plan> plan, query::Plan::Make(query_));
+    bson::View candidate;
+    while (true) {
+      BRAID_TRY(bool more, plan->Next(call_.context, &candidate));
+      if (!more) return {};
+      const std::string key = txn::DocumentKey(*query_.collection, candidate.Find("_id"));
+      BRAID_CHECK_OK(WithoutConflict(call_, [&] { return ChangeOne(key, candidate.bytes(), change); }));
+      if (!multi_ && matched_ > 0) return {};
+      if (++uncommitted_ >= kBatchDocuments || call_.context.writes().bytes() > kBatchBytes) {
+        BRAID_CHECK_OK(call_.context.Commit());
+        uncommitted_ = 0;
+      }
+    }
+  }
+
+  // `seen` is the version the plan matched; empty if nothing was checked yet.
+  Status ChangeOne(const std::string& key, std::string_view seen, const Change& change) {
+    BRAID_TRY(bool found, txn::ReadForChange(call_.context, *query_.collection, key, &buffer_));
+    if (!found) {
+      lost_ = true;
+      return {};
+    }
+    const bson::View current(buffer_.view());
+    query::MatchDetails details;
+    BRAID_TRY(bool matches, query_.filter.Matches(current, &details));
+    if (!matches || query_.collection->IsExpired(current, call_.context.now_millis())) {
+      lost_ = lost_ || current.bytes() != seen;
+      return {};
+    }
+    BRAID_CHECK_OK(change(current, details));
+    ++matched_;
+    return {};
+  }
+
+  Call& call_;
+  query::Query query_;
+  const bool multi_;
+  int64_t matched_ = 0;
+  int uncommitted_ = 0;
+  bool lost_ = false;  // a candidate was changed or removed by somebody else before we had it
+  storage::Buffer buffer_;
+};
+
+Result<query::Query> MakeQuery(const catalog::CollectionPtr& collection, bson::View q, bson::View sort,
+                               const bson::Value& hint, bool multi,
+                               const std::shared_ptr<const query::Environment>& environment) {
+  query::Query query;
+  query.collection = collection;
+  query.environment = environment;
+  query.for_change = true;
+  BRAID_TRY(query.filter, query::Filter::Parse(q, environment));
+  BRAID_TRY(query.sort, query::SortPattern::Parse(sort, environment->collation));
+  if (!query.sort.empty() && !multi) query.limit = 1;
+  BRAID_CHECK_OK(ReadHint(hint, &query));
+  return query;
+}
+
+Result<UpdateOutcome> RunUpsert(Call& call, const catalog::CollectionPtr& collection, const UpdateStatement& statement,
+                                const update::Update& update, const query::Filter& filter) {
+  BRAID_TRY(bson::Document document, update.Upsert(filter));
+  BRAID_TRY(document, update::PrepareForInsert(document, call.engine.cluster_clock.Now()));
+  BRAID_CHECK_OK(
+      WithoutConflict(call, [&] { return txn::Insert(call.context, collection, document, statement.options); }));
+  if (statement.seen) BRAID_CHECK_OK(statement.seen(nullptr, document));
+  BRAID_CHECK_OK(call.context.Commit());
+  UpdateOutcome outcome;
+  outcome.upserted = bson::OwnedValue(document.Find("_id"));
+  return outcome;
+}
+
+}  // namespace
+
+Result<WriteAccess> WriteAccess::Open(Call& call, const catalog::Namespace& ns, bool create) {
+  WriteAccess access;
+  while (true) {
+    access.collection_ = call.engine.catalog->Find(ns);
+    if (access.collection_ == nullptr && create) {
+      BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Ensure(ns));
+      call.context.NotePosition(change.position);
+      access.collection_ = change.collection;
+    }
+    if (access.collection_ == nullptr) return access;
+    access.gate_ = std::shared_lock(access.collection_->state->gate);
+    if (call.engine.catalog->Find(ns) == access.collection_) return access;
+    access.gate_.unlock();  // it changed before we had the gate
+  }
+}
+
+Result<int64_t> InsertDocuments(Call& call, const catalog::Namespace& ns, std::span<const bson::View> documents,
+                                const txn::WriteOptions& options,
+                                const std::function<bool(size_t, const Status&)>& failed) {
+  BRAID_TRY(WriteAccess access, WriteAccess::Open(call, ns, true));
+  int64_t inserted = 0;
+  for (size_t i = 0; i < documents.size(); ++i) {
+    BRAID_CHECK_OK(call.context.Check());
+    Status status;
+    if (auto prepared = update::PrepareForInsert(documents[i], call.engine.cluster_clock.Now()); prepared.ok()) {
+      status =
+          WithoutConflict(call, [&] { return txn::Insert(call.context, access.collection(), *prepared, options); });
+    } else {
+      status = prepared.error();
+    }
+    if (status.ok()) {
+      ++inserted;
+    } else if (!failed(i, status)) {
+      break;
+    }
+    if (call.context.writes().bytes() > kBatchBytes) BRAID_CHECK_OK(call.context.Commit());
+  }
+  BRAID_CHECK_OK(call.context.Commit());
+  call.engine.counters.documents_inserted.fetch_add(inserted, std::memory_order_relaxed);
+  return inserted;
+}
+
+Result<UpdateOutcome> RunUpdate(Call& call, const catalog::Namespace& ns, const UpdateStatement& statement) {
+  BRAID_TRY(WriteAccess access, WriteAccess::Open(call, ns, statement.upsert));
+  const catalog::CollectionPtr& collection = access.collection();
+  BRAID_TRY(auto environment, MakeEnvironment(call, collection, statement.collation, statement.let));
+  const update::Update::Options options{statement.array_filters, statement.multi, statement.upsert};
+  BRAID_TRY(auto update, update::Update::Parse(statement.u, options, environment));
+  BRAID_TRY(query::Query query,
+            MakeQuery(collection, statement.q, statement.sort, statement.hint, statement.multi, environment));
+  if (collection == nullptr) return UpdateOutcome{};
+
+  const query::Filter filter = query.filter;
+  for (int attempt = 1;; ++attempt) {
+    UpdateOutcome outcome;
+    const auto change = [&](bson::View before, const query::MatchDetails& details) -> Status {
+      BRAID_TRY(std::optional<bson::Document> after, update->Apply(before, details));
+      if (after) {
+        BRAID_CHECK_OK(txn::Replace(call.context, collection, before, *after, statement.options));
+        ++outcome.modified;
+      }
+      if (statement.seen) BRAID_CHECK_OK(statement.seen(&before, after ? after->view() : before));
+      return {};
+    };
+    BRAID_TRY(outcome.matched, Changer(call, query, statement.multi).Run(change));
+    call.engine.counters.documents_updated.fetch_add(outcome.modified, std::memory_order_relaxed);
+    if (outcome.matched > 0 || !statement.upsert) return outcome;
+    Result<UpdateOutcome> upserted = RunUpsert(call, collection, statement, *update, filter);
+    if (upserted.ok()) return upserted;
+    call.context.Abort();
+    // Somebody inserted the same key between our search and our insert: search again, and give up only if it is not a
+    // race.
+    if (upserted.error().code() != Code::kDuplicateKey || attempt >= kUpsertAttemptsMax) return upserted;
+  }
+}
+
+Result<int64_t> RunDelete(Call& call, const catalog::Namespace& ns, const DeleteStatement& statement) {
+  BRAID_TRY(WriteAccess access, WriteAccess::Open(call, ns, false));
+  const catalog::CollectionPtr& collection = access.collection();
+  BRAID_TRY(auto environment, MakeEnvironment(call, collection, statement.collation, statement.let));
+  BRAID_TRY(query::Query query,
+            MakeQuery(collection, statement.q, statement.sort, statement.hint, statement.multi, environment));
+  if (collection == nullptr) return int64_t{0};
+  BRAID_TRY(int64_t removed, Changer(call, std::move(query), statement.multi)
+                                 .Run([&](bson::View before, const query::MatchDetails&) -> Status {
+                                   if (statement.seen) BRAID_CHECK_OK(statement.seen(before));
+                                   return txn::Remove(call.context, collection, before);
+                                 }));
+  call.engine.counters.documents_deleted.fetch_add(removed, std::memory_order_relaxed);
+  return removed;
+}
+
+}  // namespace braid::commands

@@ -1,0 +1,69 @@
+#include "engine/commands/crud/common.h"
+
+#include "base/strings.h"
+#include "engine/commands/parts.h"
+#include "engine/query/expression/expression.h"
+
+namespace braid::commands {
+
+Result<std::shared_ptr<const query::Environment>> MakeEnvironment(Call& call, const catalog::CollectionPtr& collection,
+                                                                  const std::optional<bson::View>& collation,
+                                                                  const std::optional<bson::View>& let) {
+  auto environment = std::make_shared<query::Environment>();
+  environment->now_millis = call.context.now_millis();
+  environment->cluster_time = call.engine.cluster_clock.Now();
+  if (collation && !collation->empty()) {
+    BRAID_TRY(environment->collation, bson::Collation::Parse(*collation));
+  } else if (collection != nullptr) {
+    environment->collation = collection->collation;
+  }
+  if (let) {
+    bson::Arena arena;
+    for (const auto& [name, value] : *let) {
+      BRAID_TRY(query::ExpressionPtr expression, query::ParseExpression(value, *environment));
+      BRAID_TRY(bson::Value evaluated, query::Evaluate(*expression, bson::View(), *environment, arena));
+      if (evaluated.missing()) evaluated = bson::Arena::Null();
+      environment->variables.emplace_back(std::string(name), bson::OwnedValue(evaluated));
+    }
+  }
+  return std::shared_ptr<const query::Environment>(std::move(environment));
+}
+
+Status ReadHint(const bson::Value& hint, query::Query* query) {
+  if (hint.missing()) return {};
+  if (hint.Is(bson::Type::kString)) {
+    query->hint_name = hint.AsString();
+  } else if (hint.Is(bson::Type::kObject)) {
+    if (!hint.AsView().empty()) query->hint = bson::Document(hint.AsView());
+  } else {
+    return Status(Code::kFailedToParse, "Hint must be a string or an object");
+  }
+  return {};
+}
+
+Result<catalog::CollectionPtr> FindForRead(Call& call, const catalog::Namespace& ns) {
+  return call.engine.catalog->Find(ns);
+}
+
+Result<query::SortPattern> ParseSortOrNatural(bson::View sort, query::Query& query) {
+  if (const bson::Value natural = sort.Find("$natural"); !natural.missing()) {
+    if (sort.Count() > 1) return Status(Code::kBadValue, "Cannot include '$natural' in compound sort");
+    query.hint = bson::Document(sort);
+    return query::SortPattern();
+  }
+  return query::SortPattern::Parse(sort, query.environment->collation);
+}
+
+void AppendWriteError(bson::Builder& array, int32_t index, const Status& status) {
+  array.OpenNextObject().Append("index", index).Append("code", static_cast<int32_t>(status.code()));
+  if (!status.details().empty()) array.AppendAll(bson::View(status.details()));
+  array.Append("errmsg", status.message()).Close();
+}
+
+Status CheckBatchSize(size_t statements) {
+  if (statements >= 1 && statements <= 100'000) return {};
+  return Status(Code::kInvalidLength,
+                StrCat("Write batch sizes must be between 1 and 100000. Got ", statements, " operations."));
+}
+
+}  // namespace braid::commands

@@ -1,0 +1,123 @@
+#include "engine/commands/cursors.h"
+
+#include "base/strings.h"
+
+namespace braid::commands {
+
+int64_t Cursors::Add(std::unique_ptr<OpenCursor> cursor) {
+  cursor->last_use_millis = clock_.NowMillis();
+  std::lock_guard lock(mu_);
+  int64_t id;
+  do {
+    id = static_cast<int64_t>(random_.Next() >> 1);  // positive, and hard to guess
+  } while (id == 0 || slots_.contains(id));
+  cursor->id = id;
+  Slot slot{nullptr, cursor->ns, cursor->lsid};
+  slot.idle = std::move(cursor);
+  slots_.emplace(id, std::move(slot));
+  return id;
+}
+
+Result<std::unique_ptr<OpenCursor>> Cursors::Take(int64_t id) {
+  std::lock_guard lock(mu_);
+  const auto it = slots_.find(id);
+  if (it == slots_.end()) return Status(Code::kCursorNotFound, StrCat("cursor id ", id, " not found"));
+  if (it->second.idle == nullptr) {
+    return Status(Code::kUnsupportedFormat, StrCat("cursor id ", id, " is already in use"));
+  }
+  return std::move(it->second.idle);
+}
+
+void Cursors::Return(std::unique_ptr<OpenCursor> cursor) {
+  cursor->last_use_millis = clock_.NowMillis();
+  std::unique_ptr<OpenCursor> killed;  // destroyed after the lock is released
+  std::lock_guard lock(mu_);
+  const auto it = slots_.find(cursor->id);
+  if (it == slots_.end() || it->second.killed) {
+    killed = std::move(cursor);
+    if (it != slots_.end()) slots_.erase(it);
+    return;
+  }
+  it->second.idle = std::move(cursor);
+}
+
+void Cursors::Forget(int64_t id) {
+  std::lock_guard lock(mu_);
+  slots_.erase(id);
+}
+
+Cursors::KillOutcome Cursors::Kill(int64_t id, const catalog::Namespace& ns) {
+  std::unique_ptr<OpenCursor> killed;
+  std::lock_guard lock(mu_);
+  const auto it = slots_.find(id);
+  if (it == slots_.end() || it->second.killed || it->second.ns.database != ns.database) return KillOutcome::kNotFound;
+  if (it->second.idle == nullptr) {
+    it->second.killed = true;
+  } else {
+    killed = std::move(it->second.idle);
+    slots_.erase(it);
+  }
+  return KillOutcome::kKilled;
+}
+
+void Cursors::KillIf(const std::function<bool(const Slot&)>& condition) {
+  std::vector<std::unique_ptr<OpenCursor>> killed;
+  std::lock_guard lock(mu_);
+  for (auto it = slots_.begin(); it != slots_.end();) {
+    Slot& slot = it->second;
+    if (!condition(slot)) {
+      ++it;
+    } else if (slot.idle == nullptr) {
+      slot.killed = true;
+      ++it;
+    } else {
+      killed.push_back(std::move(slot.idle));
+      it = slots_.erase(it);
+    }
+  }
+}
+
+void Cursors::KillSession(std::string_view lsid) {
+  KillIf([&](const Slot& slot) { return slot.lsid == lsid; });
+}
+
+void Cursors::KillNamespace(const catalog::Namespace& ns) {
+  KillIf([&](const Slot& slot) {
+    return slot.ns.database == ns.database && (ns.collection.empty() || slot.ns.collection == ns.collection);
+  });
+}
+
+void Cursors::KillAll() {
+  KillIf([](const Slot&) { return true; });
+}
+
+size_t Cursors::Expire() {
+  const int64_t oldest = clock_.NowMillis() - kCursorTimeoutMillis;
+  size_t expired = 0;
+  KillIf([&](const Slot& slot) {
+    const bool over = slot.idle != nullptr && !slot.idle->no_timeout && slot.idle->last_use_millis < oldest;
+    expired += over ? 1 : 0;
+    return over;
+  });
+  std::lock_guard lock(mu_);
+  timed_out_ += expired;
+  return expired;
+}
+
+Cursors::Figures Cursors::figures() const {
+  std::lock_guard lock(mu_);
+  Figures figures{slots_.size(), 0, timed_out_};
+  for (const auto& [id, slot] : slots_) {
+    if (slot.idle != nullptr && slot.idle->no_timeout) ++figures.no_timeout;
+  }
+  return figures;
+}
+
+void Cursors::ForEach(const std::function<void(const OpenCursor&)>& visit_idle) const {
+  std::lock_guard lock(mu_);
+  for (const auto& [id, slot] : slots_) {
+    if (slot.idle != nullptr) visit_idle(*slot.idle);
+  }
+}
+
+}  // namespace braid::commands

@@ -1,0 +1,82 @@
+// Cursors: results that are fetched in several batches. A cursor keeps its snapshot, belongs to its session, and dies
+// when idle.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "engine/query/plan/executor.h"
+
+namespace braid::commands {
+
+constexpr int64_t kCursorTimeoutMillis = 10 * 60 * 1000;
+
+/// One open result. Used by one request at a time.
+struct OpenCursor {
+  int64_t id = 0;
+  catalog::Namespace ns;
+  std::string ns_shown;  // "db.$cmd.listCollections" and the like
+  std::string lsid;      // empty: none
+  std::string command;   // that made it, for messages
+  storage::Snapshot snapshot;
+  std::unique_ptr<query::Stream> stream;  // after `snapshot`: goes first
+  std::unique_ptr<bson::Document> held;   // a document that did not fit into the last batch
+  bool no_timeout = false;
+  int64_t remaining = -1;  // documents until the limit; -1: no limit
+  int64_t last_use_millis = 0;
+};
+
+/// Any thread.
+class Cursors {
+ public:
+  explicit Cursors(const Clock& clock) : clock_(clock), random_(RandomSeed()) {}
+
+  /// Takes the cursor in, and its new id.
+  int64_t Add(std::unique_ptr<OpenCursor> cursor);
+  /// Checked out for one getMore; kCursorNotFound (43); Location(12) if another request uses it.
+  Result<std::unique_ptr<OpenCursor>> Take(int64_t id);
+  void Return(std::unique_ptr<OpenCursor> cursor);
+  /// The cursor was exhausted or failed while checked out.
+  void Forget(int64_t id);
+
+  enum class KillOutcome { kKilled, kNotFound };
+  KillOutcome Kill(int64_t id, const catalog::Namespace& ns);
+  void KillSession(std::string_view lsid);
+  /// Everything on a collection or (empty collection) a database that is going away.
+  void KillNamespace(const catalog::Namespace& ns);
+  void KillAll();
+  /// Idle for longer than the timeout.
+  size_t Expire();
+
+  struct Figures {
+    size_t open = 0;
+    size_t no_timeout = 0;
+    uint64_t timed_out = 0;
+  };
+  Figures figures() const;
+  void ForEach(const std::function<void(const OpenCursor&)>& visit_idle) const;
+
+ private:
+  struct Slot {
+    std::unique_ptr<OpenCursor> idle;  // null while checked out
+    catalog::Namespace ns;
+    std::string lsid;
+    bool killed = false;  // while checked out: dropped on return
+  };
+  void KillIf(const std::function<bool(const Slot&)>& condition);
+
+  const Clock& clock_;
+  mutable std::mutex mu_;
+  Random random_;
+  std::unordered_map<int64_t, Slot> slots_;
+  uint64_t timed_out_ = 0;
+};
+
+}  // namespace braid::commands

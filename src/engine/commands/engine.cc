@@ -1,0 +1,208 @@
+#include "engine/commands/engine.h"
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "engine/commands/envelope.h"
+#include "engine/commands/parts.h"
+
+namespace braid::commands {
+namespace {
+
+Status UnknownCommand(const Request& request) {
+  if (const RefusedCommand* refused = FindRefusedCommand(request.name)) {
+    return Status(refused->code, StrCat("command '", refused->name, "' is not supported: ", refused->reason));
+  }
+  return Status(Code::kCommandNotFound, StrCat("no such command: '", request.name, "'"));
+}
+
+Status CheckAllowed(const EngineParts& parts, const Command& command, const Request& request) {
+  if ((command.flags & kTestOnly) != 0 && !parts.options.test_commands) return UnknownCommand(request);
+  if ((command.flags & kAdminOnly) != 0 && request.database != "admin") {
+    return Status(Code::kUnauthorized, StrCat(command.name, " may only be run against the admin database."));
+  }
+  if (request.legacy_query && (command.flags & kHandshake) == 0) {
+    return Status(Code::kUnsupportedOpQueryCommand, StrCat("Unsupported OP_QUERY command: ", command.name,
+                                                           ". The client driver may require an upgrade."));
+  }
+  if (parts.shutting_down.load(std::memory_order_relaxed) && (command.flags & kHandshake) == 0) {
+    return Status(Code::kInterruptedAtShutdown, "the server is shutting down");
+  }
+  return {};
+}
+
+// The label a driver needs to know that it may send a retryable write again.
+Status WithLabels(Status status, const Command& command, const Envelope& envelope) {
+  if (!IsRetryable(status.code()) || (command.flags & kRetryable) == 0 || envelope.txn_number < 0) return status;
+  bson::Builder labels;
+  if (!status.details().empty()) labels.AppendAll(bson::View(status.details()));
+  labels.OpenArray("errorLabels").AppendNext("RetryableWriteError").Close();
+  return status.WithDetails(labels.Finish().bytes());
+}
+
+bson::Document WriteConcernError(const Status& problem) {
+  return bson::Make("code", static_cast<int32_t>(problem.code()), "codeName", CodeName(problem.code()), "errmsg",
+                    problem.message());
+}
+
+// ok, $clusterTime and operationTime at the end of every reply.
+bson::Document Seal(bson::Document reply, EngineParts& parts, bool failed) {
+  static const std::string kNoSignature(20, '\0');
+  const bson::Timestamp now{parts.cluster_clock.Now()};
+  bson::Builder tail;
+  if (!failed) tail.Append("ok", 1.0);
+  tail.OpenObject("$clusterTime").Append("clusterTime", now);
+  tail.OpenObject("signature")
+      .Append("hash", bson::Binary{0, kNoSignature})
+      .Append("keyId", int64_t{0})
+      .Close()
+      .Close();
+  tail.Append("operationTime", now);
+  return AppendTo(std::move(reply), tail.Finish());
+}
+
+// The status of a failCommand, its labels included.
+Status FailStatus(const FailAction& action, const Command& command, const Envelope& envelope) {
+  if (!action.error_labels) return WithLabels(action.error, command, envelope);
+  bson::Builder details;
+  details.AppendArray("errorLabels", *action.error_labels);
+  return action.error.WithDetails(details.Finish().bytes());
+}
+
+// Runs the handler within an operation and a context of its own.
+Result<bson::Document> RunHandler(EngineParts& parts, Client& client, const Request& request, const Command& command,
+                                  const Envelope& envelope, uint64_t* durable_at) {
+  txn::Operations::Handle operation = parts.operations.Start();
+  operation->connection = client.id;
+  operation->client = client.remote;
+  operation->application = client.application;
+  operation->name = command.name;
+  operation->lsid = envelope.lsid;
+  if (envelope.max_time_ms > 0) {
+    operation->deadline = operation->started + std::chrono::milliseconds(envelope.max_time_ms);
+  }
+  if ((command.flags & kNoOperation) == 0) {
+    const bson::Value target = request.body.begin()->value;
+    operation->ns = target.Is(bson::Type::kString) ? StrCat(request.database, ".", target.AsString())
+                                                   : StrCat(request.database, ".$cmd");
+    operation->command = bson::Document(request.body);
+  }
+  txn::Context context(parts.shared, *operation);
+  Call call{parts, client, request, context, envelope.lsid, envelope.write_concern};
+  Result<bson::Document> reply = command.run(call);
+  if (context.position() > 0) {
+    parts.cluster_clock.Tick();
+    if (envelope.write_concern.Wait()) *durable_at = context.position();
+  }
+  return reply;
+}
+
+}  // namespace
+
+Status EngineOptions::Validate() const {
+  if (directory.empty()) return Status(Code::kBadValue, "the store's directory is empty");
+  if (shards < 1 || shards > 1024)
+    return Status(Code::kBadValue, StrCat("shards: ", shards, " is out of range 1..1024"));
+  if (cache_bytes < (16ull << 20)) return Status(Code::kBadValue, "the cache must have at least 16 MiB");
+  return {};
+}
+
+EngineParts::EngineParts(const EngineOptions& given, std::unique_ptr<storage::Store> opened,
+                         std::unique_ptr<catalog::Catalog> loaded)
+    : options(given),
+      store(std::move(opened)),
+      catalog(std::move(loaded)),
+      operations(*given.clock),
+      shared{*store, *catalog, locks, operations, *given.clock},
+      cluster_clock(*given.clock),
+      sessions(*given.clock),
+      cursors(*given.clock),
+      started_millis(given.clock->NowMillis()),
+      process_id(bson::ObjectId::Generate()),
+      ttl(shared),
+      janitor(*this) {}
+
+Engine::Engine(std::unique_ptr<EngineParts> parts) : parts_(std::move(parts)) {}
+Engine::~Engine() { parts_->cursors.KillAll(); }
+
+Result<std::unique_ptr<Engine>> Engine::Open(const EngineOptions& options) {
+  BRAID_CHECK_OK(options.Validate());
+  BRAID_TRY(auto store, storage::Store::Open({.directory = options.directory, .cache_bytes = options.cache_bytes}));
+  BRAID_TRY(auto catalog, catalog::Catalog::Load(*store));
+  auto parts = std::make_unique<EngineParts>(options, std::move(store), std::move(catalog));
+  return std::unique_ptr<Engine>(new Engine(std::move(parts)));
+}
+
+Client Engine::Connect(std::string remote) {
+  Client client;
+  client.id = ++parts_->last_connection;
+  client.remote = std::move(remote);
+  return client;
+}
+
+void Engine::Disconnect(const Client&) {}
+
+Reply Engine::Run(Client& client, const Request& request) {
+  EngineParts& parts = *parts_;
+  parts.counters.commands.fetch_add(1, std::memory_order_relaxed);
+  const auto fail = [&](const Status& status) {
+    parts.counters.errors.fetch_add(1, std::memory_order_relaxed);
+    log::debug("connection {}: {} failed: {}", client.id, request.name, status.ToString());
+    return Seal(ErrorReply(status), parts, true);
+  };
+
+  const Command* command = FindCommand(request.name);
+  if (command == nullptr) return {fail(UnknownCommand(request))};
+  if (Status allowed = CheckAllowed(parts, *command, request); !allowed.ok()) return {fail(allowed)};
+  Result<Envelope> envelope = Envelope::Parse(*command, request);
+  if (!envelope.ok()) return {fail(envelope.error())};
+  parts.cluster_clock.Advance(envelope->cluster_time);
+  if (!envelope->lsid.empty()) parts.sessions.Touch(envelope->lsid);
+
+  const std::optional<FailAction> action = parts.fail_points.Enter(command->name, client.application);
+  if (action) {
+    if (action->block_millis > 0) std::this_thread::sleep_for(std::chrono::milliseconds(action->block_millis));
+    if (action->close_connection) return {fail(Status(Code::kHostUnreachable, "closed by a fail point")), 0, true};
+    if (!action->error.ok()) return {fail(FailStatus(*action, *command, *envelope))};
+  }
+
+  Reply reply;
+  Result<bson::Document> body = RunHandler(parts, client, request, *command, *envelope, &reply.durable_at);
+  if (!body.ok()) {
+    reply.body = fail(WithLabels(body.error(), *command, *envelope));
+    return reply;
+  }
+  if (action && !action->write_concern_error.empty()) {
+    bson::Builder extra;
+    extra.Append("writeConcernError", action->write_concern_error);
+    if (action->error_labels) extra.AppendArray("errorLabels", *action->error_labels);
+    *body = AppendTo(*std::move(body), extra.Finish());
+  } else if (!envelope->write_concern.problem.ok()) {
+    *body =
+        AppendTo(*std::move(body), bson::Make("writeConcernError", WriteConcernError(envelope->write_concern.problem)));
+  }
+  reply.body = Seal(*std::move(body), parts, false);
+  return reply;
+}
+
+void Engine::WhenDurable(uint64_t position, std::function<void(Status)> done) {
+  parts_->store->WhenDurable(position, std::move(done));
+}
+
+Status Engine::WaitDurable(uint64_t position) { return parts_->store->WaitDurable(position); }
+
+void Engine::BeginShutdown() {
+  parts_->shutting_down = true;
+  parts_->operations.KillAll(Code::kInterruptedAtShutdown);
+}
+
+size_t Engine::running() const { return parts_->operations.size(); }
+
+void Engine::SetConnectionFigures(std::function<bson::Document()> figures) {
+  parts_->connection_figures = std::move(figures);
+}
+
+}  // namespace braid::commands

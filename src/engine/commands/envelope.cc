@@ -1,0 +1,174 @@
+#include "engine/commands/envelope.h"
+
+#include <limits>
+
+#include "base/strings.h"
+#include "engine/bson/number.h"
+
+namespace braid::commands {
+namespace {
+
+Status ParseWriteConcern(const bson::Value& value, WriteConcern* out) {
+  if (!value.Is(bson::Type::kObject)) {
+    return Status(Code::kTypeMismatch, "\"writeConcern\" had the wrong type. Expected object");
+  }
+  for (const auto& [name, option] : value.AsView()) {
+    if (name == "w" && option.IsNumber()) {
+      const int64_t nodes = bson::Number::Of(option).ToInt64Clamped();
+      if (nodes < 0 || nodes > 50) {
+        return Status(Code::kFailedToParse, "w has to be a non-negative number and not greater than 50");
+      }
+      out->acknowledged = nodes != 0;
+      if (nodes > 1) {
+        out->problem = Status(Code::kUnsatisfiableWriteConcern, "Not enough data-bearing nodes");
+      }
+    } else if (name == "w" && option.Is(bson::Type::kString)) {
+      if (option.AsString() != "majority") {
+        out->problem = Status(Code::kUnknownReplWriteConcern,
+                              StrCat("No write concern mode named '", option.AsString(), "' found"));
+      }
+    } else if (name == "j" && (option.Is(bson::Type::kBool) || option.IsNumber())) {
+      out->journal = bson::IsTruthy(option);
+    } else if (name == "wtimeout" || name == "fsync" || name == "provenance" || name == "getLastError") {
+      continue;  // one node that syncs in milliseconds: there is nothing to time out
+    } else {
+      return Status(Code::kFailedToParse, StrCat("unrecognized or ill-typed write concern field: ", name));
+    }
+  }
+  if (!out->acknowledged && value.AsView().Has("j") && out->journal)
+    out->acknowledged = true;  // j: true wins over w: 0
+  return {};
+}
+
+Status CheckReadConcern(const Command& command, const bson::Value& value) {
+  if (!value.Is(bson::Type::kObject)) {
+    return Status(Code::kTypeMismatch, "\"readConcern\" had the wrong type. Expected object");
+  }
+  for (const auto& [name, option] : value.AsView()) {
+    if (name == "level" && option.Is(bson::Type::kString)) {
+      const std::string_view level = option.AsString();
+      if (level == "snapshot" && (command.flags & kTakesReadConcern) == 0) {
+        return Status(Code::kInvalidOptions,
+                      StrCat("Command ", command.name, " does not support { readConcern: { level: \"snapshot\" } }"));
+      }
+      if (level != "local" && level != "available" && level != "majority" && level != "linearizable" &&
+          level != "snapshot") {
+        return Status(Code::kFailedToParse, StrCat("Either the readConcern level is unknown: ", level));
+      }
+    } else if (name == "atClusterTime") {
+      return Status(Code::kCommandNotSupported,
+                    "readConcern.atClusterTime is not supported: only the newest state can be read");
+    } else if (name != "afterClusterTime" && name != "provenance") {
+      return Status(Code::kInvalidOptions, StrCat("Unrecognized or ill-typed option in readConcern: ", name));
+    }
+  }
+  return {};
+}
+
+Result<int64_t> MaxTime(const bson::Value& value) {
+  if (!value.IsNumber()) return Status(Code::kBadValue, "maxTimeMS must be a number");
+  const auto millis = bson::Number::Of(value).ToInt64Exact();
+  if (!millis) return Status(Code::kBadValue, "maxTimeMS has non-integral value");
+  if (*millis < 0 || *millis > std::numeric_limits<int32_t>::max()) {
+    return Status(Code::kBadValue, StrCat(*millis, " value for maxTimeMS is out of range [0, 2147483647]"));
+  }
+  return *millis;
+}
+
+Result<std::string_view> SessionId(const bson::Value& lsid) {
+  if (!lsid.Is(bson::Type::kObject))
+    return Status(Code::kTypeMismatch, "BSON field 'lsid' is the wrong type, expected type 'object'");
+  const bson::Value id = lsid.AsView().Find("id");
+  if (!id.Is(bson::Type::kBinary) || id.AsBinary().subtype != 4 || id.AsBinary().bytes.size() != 16) {
+    return Status(Code::kInvalidOptions, "'lsid.id' must be a UUID");
+  }
+  return id.AsBinary().bytes;
+}
+
+struct TransactionFields {
+  bson::Value txn_number, autocommit, start;
+};
+
+Status CheckTransactionFields(const Command& command, const TransactionFields& fields, bool has_session) {
+  const auto invalid = [](std::string text) { return Status(Code::kInvalidOptions, std::move(text)); };
+  if (!fields.txn_number.missing() && !has_session)
+    return invalid("Transaction number requires a session ID to also be specified");
+  if (!fields.autocommit.missing() && fields.txn_number.missing())
+    return invalid("'autocommit' field requires a transaction number to also be specified");
+  if (!fields.autocommit.missing() && bson::IsTruthy(fields.autocommit))
+    return invalid("Specifying autocommit=true is not allowed.");
+  if (!fields.start.missing() && fields.autocommit.missing())
+    return invalid("'startTransaction' field requires 'autocommit' field to also be specified");
+  if (!fields.start.missing() && !bson::IsTruthy(fields.start))
+    return invalid("Specifying startTransaction=false is not allowed.");
+  if (!fields.autocommit.missing()) {
+    return Status(Code::kIllegalOperation, "multi-document transactions are not supported");
+  }
+  if (!fields.txn_number.missing() && (command.flags & kRetryable) == 0) {
+    return Status(Location(50768),
+                  StrCat("txnNumber may only be provided for multi-document transactions and retryable write commands. "
+                         "autocommit:false was not provided, and ",
+                         command.name, " is not a retryable write command."));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Envelope> Envelope::Parse(const Command& command, const Request& request) {
+  Envelope envelope;
+  TransactionFields transaction;
+  std::string_view api_version;
+  for (const auto& [name, value] : request.body) {
+    if (name == "lsid") {
+      BRAID_TRY(envelope.lsid, SessionId(value));
+    } else if (name == "maxTimeMS" && command.name != "getMore") {
+      BRAID_TRY(envelope.max_time_ms, MaxTime(value));
+    } else if (name == "txnNumber") {
+      transaction.txn_number = value;
+    } else if (name == "autocommit") {
+      transaction.autocommit = value;
+    } else if (name == "startTransaction") {
+      transaction.start = value;
+    } else if (name == "$clusterTime") {
+      if (value.Is(bson::Type::kObject)) {
+        const bson::Value time = value.AsView().Find("clusterTime");
+        if (time.Is(bson::Type::kTimestamp)) envelope.cluster_time = time.AsTimestamp();
+      }
+    } else if (name == "writeConcern" && (command.flags & kWrites) != 0) {
+      BRAID_CHECK_OK(ParseWriteConcern(value, &envelope.write_concern));
+    } else if (name == "readConcern") {
+      BRAID_CHECK_OK(CheckReadConcern(command, value));
+    } else if (name == "apiVersion" && value.Is(bson::Type::kString)) {
+      api_version = value.AsString();
+      if (api_version != "1") return Status(Code::kAPIVersionError, "API version must be \"1\"");
+    }
+  }
+  if (!transaction.txn_number.missing()) {
+    if (!transaction.txn_number.IsNumber())
+      return Status(Code::kTypeMismatch, "BSON field 'txnNumber' is the wrong type, expected type 'long'");
+    envelope.txn_number = bson::Number::Of(transaction.txn_number).ToInt64Clamped();
+    if (envelope.txn_number < 0) return Status(Code::kInvalidOptions, "Transaction number cannot be negative");
+  }
+  BRAID_CHECK_OK(CheckTransactionFields(command, transaction, !envelope.lsid.empty()));
+  return envelope;
+}
+
+bson::Document ErrorReply(const Status& status) {
+  bson::Builder builder;
+  builder.Append("ok", 0.0).Append("errmsg", status.message()).Append("code", static_cast<int32_t>(status.code()));
+  builder.Append("codeName", CodeName(status.code()));
+  if (!status.details().empty()) builder.AppendAll(bson::View(status.details()));
+  return builder.Finish();
+}
+
+bson::Document AppendTo(bson::Document document, bson::View fields) {
+  std::string bytes = std::move(document).TakeBytes();
+  bytes.pop_back();
+  bytes.append(fields.data() + 4, fields.size() - 4);
+  const auto size = static_cast<uint32_t>(bytes.size());
+  std::memcpy(bytes.data(), &size, sizeof(size));
+  return bson::Document(std::move(bytes));
+}
+
+}  // namespace braid::commands

@@ -1,0 +1,25 @@
+// The envelope of every command: fields that any request may carry, fields that every reply has.
+#pragma once
+
+#include "engine/commands/command.h"
+
+namespace braid::commands {
+
+/// What a request says beside its own arguments.
+struct Envelope {
+  std::string_view lsid;  // bytes of lsid.id; empty: none
+  int64_t txn_number = -1;
+  int64_t max_time_ms = 0;
+  uint64_t cluster_time = 0;
+  WriteConcern write_concern;
+
+  /// Checks the combinations as MongoDB does (wire.md 3), read and write concerns, and the API version.
+  static Result<Envelope> Parse(const Command& command, const Request& request);
+};
+
+/// {ok: 0, errmsg, code, codeName, errorLabels?, …details}
+bson::Document ErrorReply(const Status& status);
+/// Appends fields before the end of a finished document, in place.
+bson::Document AppendTo(bson::Document document, bson::View fields);
+
+}  // namespace braid::commands

@@ -1,0 +1,37 @@
+#include "engine/commands/janitor.h"
+
+#include <chrono>
+
+#include "engine/commands/parts.h"
+
+namespace braid::commands {
+namespace {
+constexpr std::chrono::seconds kPeriod{4};
+}  // namespace
+
+Janitor::Janitor(EngineParts& parts) : parts_(parts), thread_([this] { Loop(); }) {}
+
+Janitor::~Janitor() {
+  {
+    std::lock_guard lock(mu_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Janitor::Sweep() {
+  parts_.cursors.Expire();
+  for (const std::string& lsid : parts_.sessions.Expire()) parts_.cursors.KillSession(lsid);
+}
+
+void Janitor::Loop() {
+  std::unique_lock lock(mu_);
+  while (!wake_.wait_for(lock, kPeriod, [this] { return stop_; })) {
+    lock.unlock();
+    Sweep();
+    lock.lock();
+  }
+}
+
+}  // namespace braid::commands

@@ -1,0 +1,61 @@
+// EngineParts: what a running engine is made of. Handlers reach everything through it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "engine/catalog/catalog.h"
+#include "engine/commands/cluster_clock.h"
+#include "engine/commands/cursors.h"
+#include "engine/commands/engine.h"
+#include "engine/commands/fail_points.h"
+#include "engine/commands/janitor.h"
+#include "engine/commands/sessions.h"
+#include "engine/storage/store.h"
+#include "engine/txn/context.h"
+#include "engine/txn/ttl.h"
+
+namespace braid::commands {
+
+/// Figures of serverStatus's opcounters and metrics.
+struct Counters {
+  std::atomic<uint64_t> inserts{0};
+  std::atomic<uint64_t> queries{0};
+  std::atomic<uint64_t> updates{0};
+  std::atomic<uint64_t> deletes{0};
+  std::atomic<uint64_t> get_mores{0};
+  std::atomic<uint64_t> commands{0};
+  std::atomic<uint64_t> errors{0};
+  std::atomic<uint64_t> write_conflicts{0};  // retried inside the server
+  std::atomic<uint64_t> documents_inserted{0};
+  std::atomic<uint64_t> documents_returned{0};
+  std::atomic<uint64_t> documents_updated{0};
+  std::atomic<uint64_t> documents_deleted{0};
+};
+
+struct EngineParts {
+  EngineParts(const EngineOptions& given, std::unique_ptr<storage::Store> opened,
+              std::unique_ptr<catalog::Catalog> loaded);
+
+  const EngineOptions options;
+  const std::unique_ptr<storage::Store> store;
+  const std::unique_ptr<catalog::Catalog> catalog;
+  txn::LockTable locks;
+  txn::Operations operations;
+  txn::Shared shared;
+  ClusterClock cluster_clock;
+  Sessions sessions;
+  Cursors cursors;
+  FailPoints fail_points;
+  Counters counters;
+  const int64_t started_millis;
+  const bson::ObjectId process_id;
+  std::atomic<int64_t> last_connection{0};
+  std::atomic<bool> shutting_down{false};
+  std::function<bson::Document()> connection_figures;
+  txn::TtlSweeper ttl;
+  Janitor janitor;  // last: its thread uses the rest
+};
+
+}  // namespace braid::commands

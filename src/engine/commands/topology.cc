@@ -1,0 +1,30 @@
+#include "engine/commands/topology.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/strings.h"
+#include "engine/commands/parts.h"
+
+namespace braid::commands {
+
+std::string ShardName(storage::ShardNumber shard) { return StrCat("shard", shard); }
+
+std::string ShardHost(const EngineParts& engine, storage::ShardNumber shard) {
+  return StrCat(ShardName(shard), "/", engine.options.advertised_host);
+}
+
+int32_t ServerPort(const EngineParts& engine) {
+  const std::string& host = engine.options.advertised_host;
+  const size_t colon = host.rfind(':');
+  return colon == std::string::npos ? 27017 : std::atoi(host.c_str() + colon + 1);
+}
+
+bson::Document ServerInfo(const EngineParts& engine) {
+  const std::string& host = engine.options.advertised_host;
+  return bson::Make("host", host.substr(0, host.rfind(':')), "port", ServerPort(engine), "version", kMongoVersion,
+                    "gitVersion", "braid");
+}
+
+}  // namespace braid::commands

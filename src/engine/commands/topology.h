@@ -1,0 +1,26 @@
+// How the engine's parts are named to clients: shards, the server, its version.
+#pragma once
+
+#include <string>
+
+#include "engine/bson/value.h"
+#include "engine/storage/keys.h"
+
+namespace braid::commands {
+
+struct EngineParts;
+
+constexpr std::string_view kMongoVersion = "7.0.14";  // whose behaviour is claimed
+constexpr std::string_view kBraidVersion = "0.1.0";
+constexpr int32_t kWireVersionMax = 21;
+
+/// "shard0", "shard1", …
+std::string ShardName(storage::ShardNumber shard);
+/// "shard0/localhost:27017", as connection strings of shards look.
+std::string ShardHost(const EngineParts& engine, storage::ShardNumber shard);
+/// {host, port, version, gitVersion}
+bson::Document ServerInfo(const EngineParts& engine);
+/// The part after the last colon of the advertised address.
+int32_t ServerPort(const EngineParts& engine);
+
+}  // namespace braid::commands
