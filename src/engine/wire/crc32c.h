@@ -1,0 +1,17 @@
+// CRC-32C (Castagnoli), the checksum an OP_MSG may carry.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace braid::wire {
+
+/// Of `bytes`; to go on over further bytes, pass what came out before as `crc`.
+uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
+
+namespace internal {
+/// The portable way, for processors without the instruction and for the test that compares the two.
+uint32_t Crc32cPortable(std::string_view bytes, uint32_t crc);
+}  // namespace internal
+
+}  // namespace braid::wire

@@ -1,0 +1,53 @@
+// Exchange: one connection's conversation without its transport: the bytes of a request in, the bytes of a reply out.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/wire/handler.h"
+#include "engine/wire/reply.h"
+
+namespace braid::wire {
+
+/// Used by one thread at a time. Handler and client must outlive it.
+///
+///   exchange.Read(bytes);            // parse; bytes stay in place until Finish
+///   exchange.Run(client);            // the handler's work
+///   … if durable_at() > 0: wait for the log, and Fail(status) if the log failed …
+///   if (exchange.Frame()) send(exchange.parts());
+///   exchange.Finish();
+class Exchange {
+ public:
+  explicit Exchange(Handler& handler) : handler_(handler) {}
+
+  /// Parses one whole message. An error becomes the reply, and Run() does nothing.
+  void Read(std::string_view message);
+  void Run(commands::Client& client);
+  /// Replaces the reply by an error.
+  void Fail(const Status& status);
+  /// Builds the reply's bytes; false if there is nothing to send.
+  bool Frame();
+  const ReplyFrame& frame() const { return frame_; }
+  /// Gives memory back after a large message.
+  void Finish();
+
+  /// Of the request just read; empty if it could not be read.
+  std::string_view command() const { return message_.request.name; }
+  const Status& error() const { return error_; }
+  /// Where the log must be durable before the reply may be sent; 0: nothing to wait for.
+  uint64_t durable_at() const { return message_.answerable ? reply_.durable_at : 0; }
+  /// True if the connection must be closed after the reply.
+  bool close() const { return close_; }
+
+ private:
+  Handler& handler_;
+  Message message_;
+  Buffer scratch_;
+  Status error_;
+  commands::Reply reply_;
+  ReplyFrame frame_;
+  int32_t replies_ = 0;
+  bool close_ = false;
+};
+
+}  // namespace braid::wire

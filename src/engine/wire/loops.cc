@@ -1,0 +1,121 @@
+#include "engine/wire/loops.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+
+#include "base/log.h"
+
+namespace braid::wire {
+namespace {
+
+constexpr int kQuietTicksMax = 200;  // ticks without a handler before the watcher sleeps until it is woken
+
+thread_local std::atomic<int64_t>* busy_since = nullptr;  // of the loop thread we are
+
+int64_t SteadyNanos() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Loops::Busy::Busy(Loops& loops) {
+  // Sequentially consistent with Watch(): either it sees our mark before it sleeps, or we see that it sleeps.
+  if (busy_since != nullptr) busy_since->store(SteadyNanos());
+  if (loops.watcher_sleeps_.load()) {
+    {
+      std::lock_guard lock(loops.mutex_);
+      loops.watcher_sleeps_.store(false);
+    }
+    loops.wake_.notify_one();
+  }
+}
+
+Loops::Busy::~Busy() {
+  if (busy_since != nullptr) busy_since->store(0, std::memory_order_relaxed);
+}
+
+Loops::Loops(const LoopsOptions& options) : options_(options) {
+  const size_t count = options.loops > 0 ? options.loops : std::max(1u, std::thread::hardware_concurrency());
+  for (size_t i = 0; i < count; ++i) loops_.push_back(std::make_unique<Loop>());
+  for (auto& loop : loops_) AddWorker(*loop);
+  watcher_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "braid-watcher");
+    Watch();
+  });
+}
+
+Loops::~Loops() { Stop(); }
+
+void Loops::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  watcher_.join();
+  for (auto& loop : loops_) loop->context_.stop();
+  for (auto& loop : loops_) {
+    for (auto& worker : loop->workers_) worker->thread.join();
+  }
+}
+
+Loop& Loops::Least(std::atomic<int64_t> Loop::*count) {
+  return **std::min_element(loops_.begin(), loops_.end(),
+                            [count](const auto& a, const auto& b) { return (*a).*count < (*b).*count; });
+}
+
+void Loops::AddWorker(Loop& loop) {
+  threads_.fetch_add(1, std::memory_order_relaxed);
+  Loop::Worker* worker = loop.workers_.emplace_back(std::make_unique<Loop::Worker>()).get();
+  worker->thread = std::thread([&loop, worker] {
+    pthread_setname_np(pthread_self(), "braid-loop");
+    busy_since = &worker->busy_since;
+    loop.context_.run();
+  });
+}
+
+// True if some handler of the loop is running.
+bool Loops::Relieve(Loop& loop, int64_t now) {
+  const int64_t patience = std::chrono::nanoseconds(options_.patience).count();
+  size_t running = 0;
+  size_t stuck = 0;
+  for (const auto& worker : loop.workers_) {
+    const int64_t since = worker->busy_since.load();
+    if (since != 0) ++running;
+    if (since != 0 && now - since > patience) ++stuck;
+  }
+  if (stuck == 0) return running > 0;
+  if (stuck < loop.workers_.size()) {
+    boost::asio::post(loop.context_, [] {});  // wakes a thread that waits beside the stuck ones, if nobody polls
+  } else if (threads() < std::max(options_.threads_max, loops_.size())) {
+    AddWorker(loop);
+  }
+  return true;
+}
+
+bool Loops::RelieveAll() {
+  const int64_t now = SteadyNanos();
+  bool running = false;
+  for (auto& loop : loops_) running |= Relieve(*loop, now);
+  return running;
+}
+
+void Loops::Watch() {
+  int quiet_ticks = 0;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    wake_.wait_for(lock, options_.patience, [this] { return stopping_; });
+    quiet_ticks = RelieveAll() ? 0 : quiet_ticks + 1;
+    if (quiet_ticks < kQuietTicksMax) continue;
+    watcher_sleeps_.store(true);
+    if (!RelieveAll()) wake_.wait(lock, [this] { return stopping_ || !watcher_sleeps_.load(); });
+    watcher_sleeps_.store(false);
+    quiet_ticks = 0;
+  }
+}
+
+}  // namespace braid::wire

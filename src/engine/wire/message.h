@@ -1,0 +1,62 @@
+// Message: the bytes of one request, understood. Pure functions: no sockets, nothing trusted.
+//
+//   header     int32 messageLength | int32 requestID | int32 responseTo | int32 opCode
+//   OP_MSG     uint32 flags | sections: uint8 0, document  or  uint8 1, int32 size, cstring name, documents | uint32
+//   crc? OP_QUERY   int32 flags | cstring collection | int32 skip | int32 return | document | document? OP_COMPRESSED
+//   int32 opCode | int32 uncompressedSize | uint8 compressor | bytes
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/status.h"
+#include "engine/commands/request.h"
+#include "engine/wire/buffer.h"
+#include "engine/wire/compression.h"
+
+namespace braid::wire {
+
+constexpr uint32_t kHeaderBytes = 16;
+constexpr uint32_t kMessageBytesMax = 48'000'000;
+
+enum OpCode : int32_t { kOpReply = 1, kOpQuery = 2004, kOpCompressed = 2012, kOpMsg = 2013 };
+
+struct Header {
+  uint32_t length = 0;
+  int32_t request_id = 0;
+  int32_t response_to = 0;
+  int32_t op_code = 0;
+};
+
+/// Of at least kHeaderBytes bytes.
+Header ReadHeader(std::string_view bytes);
+/// Writes kHeaderBytes bytes.
+void WriteHeader(const Header& header, char* to);
+
+/// The whole length of the message that starts with these bytes (at least four); kInvalidLength if outside
+/// kHeaderBytes … kMessageBytesMax: then the stream makes no sense any more.
+Result<uint32_t> MessageLength(std::string_view bytes);
+
+/// What Parse found. Filled as far as it got, so that an error can be answered in the form the client understands.
+struct Message {
+  commands::Request request;
+  int32_t request_id = 0;
+  bool answerable = false;  // false: no reply form is known, or none is wanted
+  bool checksum = false;    // the client sent one and gets one
+  std::optional<Compressor> compressor;
+};
+
+/// Reads one whole message. `scratch` takes the decompressed form; the request points into `bytes` or into it.
+Status Parse(std::string_view bytes, Buffer& scratch, Message& message);
+
+/// True for errors after which the connection must be closed: the message's frame cannot be trusted.
+bool IsFatal(Code code);
+
+namespace internal {
+/// The two forms of a request; `body` is the message without its header.
+Status ParseMsg(std::string_view whole, Message& message);
+Status ParseQuery(std::string_view body, Message& message);
+}  // namespace internal
+
+}  // namespace braid::wire

@@ -1,0 +1,387 @@
+// The server with a handler of the test's own: order, slowness, limits, stopping.
+#include "engine/wire/server.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "base/strings.h"
+#include "base/testing/testing.h"
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "engine/wire/testing/messages.h"
+
+namespace braid::wire {
+namespace {
+
+using bson::J;
+using test::Body;
+using test::Msg;
+namespace asio = boost::asio;
+
+// A door that requests wait at until the test opens it.
+class Gate {
+ public:
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+  }
+  void AwaitWaiting(int count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this, count] { return waiting_ >= count; });
+  }
+  void Open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiting_ = 0;
+  bool open_ = false;
+};
+
+// Answers {n: <value of the command>}; "wait" waits at the gate, "write" is durable only when the test says so.
+class FakeHandler : public Handler {
+ public:
+  commands::Client Connect(std::string remote) override {
+    ++connected;
+    return {.id = ++ids_, .remote = std::move(remote)};
+  }
+  void Disconnect(const commands::Client&) override { --connected; }
+
+  commands::Reply Run(commands::Client&, const commands::Request& request) override {
+    const bson::Value value = request.body.begin()->value;
+    if (request.name == "wait") gate.Wait();
+    if (request.name == "big") return {.body = bson::Make("text", std::string(value.AsInt32(), 'x'))};
+    if (request.name == "drop") return {.close_connection = true};
+    if (!request.reply_wanted) ++unanswered;
+    return {.body = bson::Make("n", value, "seen", unanswered.load()), .durable_at = request.name == "write" ? 1u : 0u};
+  }
+  void WhenDurable(uint64_t, std::function<void(Status)> done) override {
+    const std::lock_guard lock(mutex_);
+    if (sync_now) return done({});
+    waiting_.push_back(std::move(done));
+  }
+  void Sync(const Status& status) {
+    const std::lock_guard lock(mutex_);
+    for (auto& done : waiting_) done(status);
+    waiting_.clear();
+  }
+  size_t WaitingForSync() {
+    const std::lock_guard lock(mutex_);
+    return waiting_.size();
+  }
+  void BeginShutdown() override {
+    shut_down = true;
+    gate.Open();
+  }
+
+  Gate gate;
+  std::atomic<int> connected{0};
+  std::atomic<int> unanswered{0};
+  std::atomic<bool> shut_down{false};
+  std::atomic<bool> sync_now{false};
+
+ private:
+  std::atomic<int> ids_{0};
+  std::mutex mutex_;
+  std::vector<std::function<void(Status)>> waiting_;
+};
+
+// A client that blocks.
+class Connection {
+ public:
+  explicit Connection(uint16_t port) : socket_(context_) {
+    socket_.connect({asio::ip::address_v4::loopback(), port});
+    timeval limit{30, 0};
+    setsockopt(socket_.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  }
+  void Send(std::string_view bytes) { asio::write(socket_, asio::buffer(bytes)); }
+
+  // The body of the next reply; {closed: true} if the server has closed the connection.
+  bson::Document Receive() {
+    std::string bytes(kHeaderBytes, '\0');
+    boost::system::error_code error;
+    asio::read(socket_, asio::buffer(bytes), error);
+    if (error) return bson::Make("closed", true);
+    last_ = ReadHeader(bytes);
+    bytes.resize(last_.length);
+    asio::read(socket_, asio::buffer(bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes), error);
+    if (error) return bson::Make("closed", true);
+    return bson::Document(bytes.substr(last_.op_code == kOpMsg ? 21 : 36));
+  }
+  bson::Document Ask(std::string_view json) {
+    Send(Msg(Body(J(json))));
+    return Receive();
+  }
+  const Header& last() const { return last_; }
+
+ private:
+  asio::io_context context_;
+  asio::ip::tcp::socket socket_;
+  Header last_;
+};
+
+class ServerTest : public testing::Test {
+ protected:
+  void Start(ServerOptions options = {}) {
+    options.port = 0;
+    if (options.loops == 0) options.loops = 2;
+    auto server = Server::Start(options, handler_);
+    ASSERT_OK(server);
+    server_ = *std::move(server);
+  }
+  Connection Connect() { return Connection(server_->port()); }
+  template <typename Condition>
+  void Eventually(Condition condition) {
+    for (int i = 0; i < 10'000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_TRUE(condition());
+  }
+
+  FakeHandler handler_;
+  std::unique_ptr<Server> server_;
+};
+
+TEST_F(ServerTest, AnswersAndCounts) {
+  Start();
+  {
+    Connection connection = Connect();
+    EXPECT_EQ(connection.Ask("{'ping': 5, '$db': 'd'}").Find("n").AsInt32(), 5);
+    EXPECT_EQ(connection.last().response_to, 7);
+    connection.Send(test::Query("admin.$cmd", J("{'hello': 6}")));
+    EXPECT_EQ(connection.Receive().Find("n").AsInt32(), 6);
+    const bson::Document figures = server_->Figures();
+    EXPECT_EQ(figures.Find("connections").AsView().Find("current").AsInt32(), 1);
+    EXPECT_EQ(figures.Find("connections").AsView().Find("totalCreated").AsInt64(), 1);
+    EXPECT_EQ(figures.Find("network").AsView().Find("numRequests").AsInt64(), 2);
+    EXPECT_GT(figures.Find("network").AsView().Find("bytesIn").AsInt64(), 50);
+    EXPECT_GT(figures.Find("network").AsView().Find("bytesOut").AsInt64(), 50);
+  }
+  Eventually([this] { return handler_.connected == 0; });
+  Eventually([this] { return server_->Figures().Find("connections").AsView().Find("active").AsInt32() == 0; });
+}
+
+TEST_F(ServerTest, PipelinedRequestsAreAnsweredInOrder) {
+  Start();
+  Connection connection = Connect();
+  std::string all;
+  for (int i = 0; i < 1000; ++i) all += Msg(Body(bson::Make(i % 3 == 0 ? "write" : "ping", i, "$db", "d")), 0, i);
+  handler_.sync_now = true;
+  std::thread sender([&] { connection.Send(all); });
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(connection.Receive().Find("n").AsInt32(), i);
+    ASSERT_EQ(connection.last().response_to, i);
+  }
+  sender.join();
+}
+
+TEST_F(ServerTest, MoreToComeIsRunAndNotAnswered) {
+  Start();
+  Connection connection = Connect();
+  connection.Send(Msg(Body(J("{'write': 1, '$db': 'd'}")), 2) + Msg(Body(J("{'ping': 2}")), 2) +
+                  Msg(Body(J("{'ping': 3, '$db': 'd'}"))));
+  const bson::Document reply = connection.Receive();
+  EXPECT_EQ(reply.Find("n").AsInt32(), 3);
+  EXPECT_EQ(reply.Find("seen").AsInt32(), 1);  // the first; the second lacks $db
+}
+
+TEST_F(ServerTest, BytesMayComeOneByOne) {
+  Start();
+  Connection connection = Connect();
+  for (const char byte : Msg(Body(J("{'ping': 4, '$db': 'd'}")))) connection.Send({&byte, 1});
+  EXPECT_EQ(connection.Receive().Find("n").AsInt32(), 4);
+}
+
+TEST_F(ServerTest, LargeMessagesBothWays) {
+  Start();
+  Connection connection = Connect();
+  const std::string text(15'000'000, 'y');
+  connection.Send(Msg(Body(bson::Make("ping", 1, "text", text, "$db", "d"))));
+  EXPECT_EQ(connection.Receive().Find("n").AsInt32(), 1);
+  EXPECT_EQ(connection.Ask("{'big': 16000000, '$db': 'd'}").Find("text").AsString().size(), 16'000'000u);
+  EXPECT_EQ(connection.Ask("{'ping': 9, '$db': 'd'}").Find("n").AsInt32(), 9);
+}
+
+TEST_F(ServerTest, ReplyWaitsForTheLog) {
+  Start();
+  Connection writer = Connect();
+  Connection other = Connect();
+  writer.Send(Msg(Body(J("{'write': 1, '$db': 'd'}"))));
+  Eventually([this] { return handler_.WaitingForSync() == 1; });
+  EXPECT_EQ(other.Ask("{'ping': 2, '$db': 'd'}").Find("n").AsInt32(), 2);
+  EXPECT_EQ(server_->Figures().Find("connections").AsView().Find("active").AsInt32(), 1);
+  handler_.Sync({});
+  EXPECT_EQ(writer.Receive().Find("n").AsInt32(), 1);
+  writer.Send(Msg(Body(J("{'write': 3, '$db': 'd'}"))));
+  Eventually([this] { return handler_.WaitingForSync() == 1; });
+  handler_.Sync(Status(Code::kOutOfDiskSpace, "full"));
+  EXPECT_EQ(writer.Receive().Find("code").AsInt32(), 14031);
+  EXPECT_EQ(writer.Ask("{'ping': 4, '$db': 'd'}").Find("n").AsInt32(), 4);
+}
+
+TEST_F(ServerTest, SlowRequestsDoNotHoldUpOthers) {
+  Start();
+  std::vector<std::unique_ptr<Connection>> slow;
+  for (int i = 0; i < 10; ++i) {
+    slow.push_back(std::make_unique<Connection>(server_->port()));
+    slow.back()->Send(Msg(Body(bson::Make("wait", i, "$db", "d"))));
+    handler_.gate.AwaitWaiting(i + 1);  // each needs a thread of its own
+    EXPECT_EQ(Connect().Ask("{'ping': 2, '$db': 'd'}").Find("n").AsInt32(), 2);
+  }
+  EXPECT_GE(server_->threads(), 11u);
+  handler_.gate.Open();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(slow[i]->Receive().Find("n").AsInt32(), i);
+    EXPECT_EQ(slow[i]->Ask("{'ping': 3, '$db': 'd'}").Find("n").AsInt32(), 3);
+  }
+}
+
+TEST_F(ServerTest, MalformedMessagesCloseOnlyTheirConnection) {
+  Start();
+  Connection good = Connect();
+  const std::string lies[] = {test::Number(kMessageBytesMax + 1) + std::string(60, 'x'),
+                              test::Number(3) + std::string(60, 'x'), test::Framed(2010, "old"),
+                              std::string("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")};
+  for (const std::string& lie : lies) {
+    Connection bad = Connect();
+    bad.Send(lie);
+    EXPECT_TRUE(bad.Receive().Find("closed").AsBool());
+    EXPECT_EQ(good.Ask("{'ping': 1, '$db': 'd'}").Find("n").AsInt32(), 1);
+  }
+  Connection fatal = Connect();
+  fatal.Send(Msg(Body(J("{'ping': 1, '$db': 'd'}")), 4));
+  EXPECT_EQ(fatal.Receive().Find("code").AsInt32(), 223);
+  EXPECT_TRUE(fatal.Receive().Find("closed").AsBool());
+  EXPECT_EQ(good.Ask("{'ping': 1}").Find("code").AsInt32(), 40571);  // an error that keeps the connection
+  EXPECT_EQ(good.Ask("{'ping': 1, '$db': 'd'}").Find("n").AsInt32(), 1);
+  good.Send(test::Query("d.$cmd", J("{'find': 1}")));
+  EXPECT_EQ(good.Receive().Find("code").AsInt32(), 352);
+  EXPECT_EQ(good.last().op_code, kOpReply);
+  EXPECT_TRUE(good.Ask("{'drop': 1, '$db': 'd'}").Find("closed").AsBool());  // as a fail point asks for
+}
+
+TEST_F(ServerTest, ManyIdleConnections) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  Start();
+  std::vector<std::unique_ptr<Connection>> idle;
+  for (int i = 0; i < 2000; ++i) {
+    idle.push_back(std::make_unique<Connection>(server_->port()));
+    if (i % 10 != 0) continue;
+    EXPECT_EQ(idle.back()->Ask("{'ping': 1, '$db': 'd'}").Find("n").AsInt32(), 1);
+  }
+  EXPECT_EQ(Connect().Ask("{'ping': 2, '$db': 'd'}").Find("n").AsInt32(), 2);
+  EXPECT_LE(server_->threads(), 4u);
+  server_->Stop();
+  EXPECT_EQ(handler_.connected, 0);
+  EXPECT_TRUE(idle[1234]->Receive().Find("closed").AsBool());
+}
+
+TEST_F(ServerTest, ConnectionsPastTheLimitAreToldSo) {
+  Start({.connections_max = 2});
+  auto first = std::make_unique<Connection>(server_->port());
+  Connection second = Connect();
+  EXPECT_EQ(first->Ask("{'ping': 1, '$db': 'd'}").Find("n").AsInt32(), 1);
+  EXPECT_EQ(second.Ask("{'ping': 1, '$db': 'd'}").Find("n").AsInt32(), 1);
+  Connection third = Connect();
+  EXPECT_THAT(std::string(third.Ask("{'ping': 1, '$db': 'd'}").Find("errmsg").AsString()),
+              testing::HasSubstr("too many connections"));
+  EXPECT_TRUE(third.Receive().Find("closed").AsBool());
+  EXPECT_EQ(server_->Figures().Find("connections").AsView().Find("rejected").AsInt64(), 1);
+  EXPECT_EQ(server_->Figures().Find("connections").AsView().Find("available").AsInt32(), 0);
+  first.reset();
+  Eventually([this] { return handler_.connected == 1; });
+  EXPECT_EQ(Connect().Ask("{'ping': 1, '$db': 'd'}").Find("n").AsInt32(), 1);
+}
+
+TEST_F(ServerTest, StopLetsTheRequestInFlightFinish) {
+  Start();
+  Connection busy = Connect();
+  Connection idle = Connect();
+  Connection half = Connect();
+  half.Send(Msg(Body(J("{'ping': 1, '$db': 'd'}"))).substr(0, 20));
+  busy.Send(Msg(Body(J("{'wait': 8, '$db': 'd'}"))));
+  handler_.gate.AwaitWaiting(1);
+  std::thread stopper([this] { server_->Stop(); });
+  EXPECT_TRUE(idle.Receive().Find("closed").AsBool());
+  EXPECT_TRUE(half.Receive().Find("closed").AsBool());
+  EXPECT_EQ(handler_.connected, 1);
+  EXPECT_THROW(Connect(), boost::system::system_error);
+  handler_.gate.Open();
+  EXPECT_EQ(busy.Receive().Find("n").AsInt32(), 8);
+  EXPECT_TRUE(busy.Receive().Find("closed").AsBool());
+  stopper.join();
+  EXPECT_FALSE(handler_.shut_down);
+}
+
+TEST_F(ServerTest, StopInterruptsWhatDoesNotEnd) {
+  Start({.stop_grace = std::chrono::milliseconds(50)});
+  Connection busy = Connect();
+  busy.Send(Msg(Body(J("{'wait': 8, '$db': 'd'}"))));
+  handler_.gate.AwaitWaiting(1);
+  server_->Stop();
+  EXPECT_TRUE(handler_.shut_down);
+  EXPECT_EQ(busy.Receive().Find("n").AsInt32(), 8);
+}
+
+TEST_F(ServerTest, ManyClientsAtOnce) {
+  Start({.loops = 3});
+  std::vector<std::thread> clients;
+  std::atomic<int> right{0};
+  handler_.sync_now = true;
+  for (int c = 0; c < 16; ++c) {
+    clients.emplace_back([&, c] {
+      for (int round = 0; round < 5; ++round) {
+        Connection connection = Connect();
+        connection.Send(test::Query("admin.$cmd", J("{'hello': 1}")));
+        connection.Receive();
+        for (int i = 0; i < 50; ++i) {
+          const int n = c * 1000 + i;
+          const bson::Document body = bson::Make(i % 2 == 0 ? "ping" : "write", n, "$db", "d");
+          connection.Send(Msg(Body(body)));
+          if (connection.Receive().Find("n").AsInt32() == n) ++right;
+        }
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(right, 16 * 5 * 50);
+  Eventually([this] { return handler_.connected == 0; });
+}
+
+TEST(ServerOptionsTest, OnlyLoopbackAddresses) {
+  for (const char* address : {"0.0.0.0", "::", "192.168.1.1", "example.org", ""}) {
+    EXPECT_FALSE(ServerOptions{.addresses = {address}}.Validate().ok()) << address;
+  }
+  for (const char* address : {"127.0.0.1", "127.1.2.3", "::1", "localhost"}) {
+    EXPECT_OK(ServerOptions{.addresses = {address}}.Validate());
+  }
+  EXPECT_FALSE(ServerOptions{.connections_max = 0}.Validate().ok());
+}
+
+TEST(ServerOptionsTest, PortInUseSaysWhatToDo) {
+  FakeHandler handler;
+  auto first = Server::Start({.port = 0, .loops = 1}, handler);
+  ASSERT_OK(first);
+  const auto second = Server::Start({.port = (*first)->port(), .loops = 1}, handler);
+  ASSERT_FALSE(second.ok());
+  EXPECT_THAT(std::string(second.error().message()), testing::HasSubstr("--port"));
+}
+
+}  // namespace
+}  // namespace braid::wire
