@@ -140,6 +140,12 @@ std::optional<Decimal128> FromString(std::string_view text) {
 }
 
 std::string ToString(Decimal128 v) {
+  // More than 34 digits are not canonical: the standard reads them as 0, libbson as they are.
+  if (bid128_isCanonical(In(v)) == 0 && IsZero(v)) {
+    unsigned flags = 0;
+    const int exponent = bid128_quantexp(In(v), &flags);
+    v = {0, (v.high & kSignBit) | static_cast<uint64_t>(exponent + kExponentBias) << 49};
+  }
   bson_decimal128_t in;
   in.low = v.low;
   in.high = v.high;

@@ -1,13 +1,10 @@
+// ToJson, through libbson. FromJson is in json_parse.cc, ToShell in shell.cc.
 #include "engine/bson/json.h"
 
 #include <bson/bson.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 
-#include "base/strings.h"
 #include "engine/bson/builder.h"
 
 namespace braid::bson {
@@ -29,30 +26,6 @@ std::string Print(View document, JsonForm form) {
 }
 
 }  // namespace
-
-Result<Document> FromJson(std::string_view text) {
-  if (text.empty()) return Status(Code::kFailedToParse, "empty text instead of a JSON object");
-  bson_error_t error = {};
-  const auto* data = reinterpret_cast<const uint8_t*>(text.data());
-  bson_t* bson = bson_new_from_json(data, static_cast<ssize_t>(text.size()), &error);
-  if (bson == nullptr) {
-    return Status(Code::kFailedToParse, error.message[0] != '\0' ? error.message : "the JSON text holds no object");
-  }
-  Document document(std::string(reinterpret_cast<const char*>(bson_get_data(bson)), bson->len));
-  bson_destroy(bson);
-  return document;
-}
-
-Document J(std::string_view text) {
-  std::string json(text);
-  std::replace(json.begin(), json.end(), '\'', '"');
-  Result<Document> document = FromJson(json);
-  if (!document.ok()) {
-    std::fprintf(stderr, "%s: %s\n", document.error().ToString().c_str(), json.c_str());
-    std::abort();
-  }
-  return *std::move(document);
-}
 
 std::string ToJson(View document, JsonForm form) {
   std::string text = Print(document, form);

@@ -1,4 +1,4 @@
-// Extended JSON in and out, through libbson; and the shell-like text that error messages quote.
+// Extended JSON in and out; and the shell-like text that error messages quote.
 #pragma once
 
 #include <string>
@@ -11,11 +11,13 @@ namespace braid::bson {
 
 enum class JsonForm { kRelaxed, kCanonical };
 
-/// One JSON object (Extended JSON v2 or v1 forms); kFailedToParse with the parser's message.
+/// One JSON object, Extended JSON version 2, and of version 1 what is no query operator: { "$type": … } and
+/// { "$regex": … } stay objects. kFailedToParse says what was expected and where.
 Result<Document> FromJson(std::string_view text);
 /// For tests and literals: aborts on bad JSON. Single quotes are allowed for double quotes: J("{'a': 1}").
 Document J(std::string_view text);
 
+/// Text that is no UTF-8 cannot be JSON: such a document comes out as ToShell shows it.
 std::string ToJson(View document, JsonForm form = JsonForm::kRelaxed);
 /// A single value, without its name; arrays as [ … ].
 std::string ToJson(const Value& value, JsonForm form = JsonForm::kRelaxed);

@@ -2,6 +2,8 @@
 
 #include "base/testing/testing.h"
 #include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "engine/bson/testing/random_value.h"
 
 namespace braid::bson {
 namespace {
@@ -17,8 +19,66 @@ TEST(JsonTest, FromJsonKeepsTheTypesOfNumbers) {
 }
 
 TEST(JsonTest, FromJsonRefusesNonsense) {
-  for (const char* text : {"", " ", "{", "{'a'}", "nonsense", "{\"a\": 1} x"}) {
+  for (const char* text :
+       {"", " ", "{", "{'a'}", "nonsense", "{\"a\": 1} x", "[]", "{\"a\": 1,}", "{\"a\" 1}", "{\"a\": tru}",
+        "{\"a\": \"x}", "{\"a\": \"\\q\"}", "{\"a\": \"\\ud800\"}", "{\"a\": [1 2]}", "{\"a\": 1-2}",
+        "{\"a\": \"\xff\"}", "{\"a\\u0000\": 1}", "{\"a\": -}", "{\"$oid\": \"507f1f77bcf86cd799439011\"}"}) {
     EXPECT_EQ(FromJson(text).status().code(), Code::kFailedToParse) << text;
+  }
+}
+
+TEST(JsonTest, FromJsonLeavesOperatorsAlone) {
+  for (const char* text : {R"({ "a" : { "$type" : "decimal" } })", R"({ "a" : { "$type" : [ "int", "string" ] } })",
+                           R"({ "a" : { "$regex" : "^a", "$options" : "i" } })",
+                           R"({ "a" : { "$gt" : 1, "$lt" : 2 } })", R"({ "a" : { "$ref" : "c", "$id" : 1 } })"}) {
+    EXPECT_EQ(ToJson(*FromJson(text)), text);
+  }
+}
+
+TEST(JsonTest, FromJsonReadsStrings) {
+  EXPECT_EQ(J(R"({"a": "\u00e9\ud83d\ude00\n\"\/\u0000"})").Find("a").AsString(), std::string_view("é😀\n\"/\0", 10));
+}
+
+TEST(JsonTest, FromJsonReadsBothVersionsOfTypedValues) {
+  const auto same = [](const char* a, const char* b) { EXPECT_EQ(ToShell(J(a)), ToShell(J(b))); };
+  same("{'a': {'$binary': 'YWJj', '$type': '00'}}", "{'a': {'$binary': {'base64': 'YWJj', 'subType': '00'}}}");
+  same("{'a': {'$type': '00', '$binary': 'YWJj'}}", "{'a': {'$binary': {'base64': 'YWJj', 'subType': '0'}}}");
+  same("{'a': {'$uuid': '00010203-0405-0607-0809-0a0b0c0d0e0f'}}",
+       "{'a': {'$binary': {'base64': 'AAECAwQFBgcICQoLDA0ODw==', 'subType': '04'}}}");
+  same("{'a': {'$date': '1970-01-01T00:00:01.5Z'}}", "{'a': {'$date': {'$numberLong': '1500'}}}");
+  same("{'a': {'$date': '2021-02-03T05:05:06.789+01:00'}}", "{'a': {'$date': 1612325106789}}");
+  same("{'a': {'$date': '1969-12-31T23:59:59Z'}}", "{'a': {'$date': -1000}}");
+  same("{'a': {'$numberDouble': '1e3'}, 'b': 1e3}", "{'a': 1000.0, 'b': 1000.0}");
+}
+
+TEST(JsonTest, FromJsonRefusesTypedValuesThatDoNotFit) {
+  for (const char* text :
+       {R"({"a": {"$oid": "xyz"}})", R"({"a": {"$oid": 1}})", R"({"a": {"$oid": "507f1f77bcf86cd799439011", "b": 1}})",
+        R"({"a": {"$numberInt": "5000000000"}})", R"({"a": {"$numberLong": "1.5"}})",
+        R"({"a": {"$numberDecimal": "x"}})", R"({"a": {"$numberDouble": ""}})", R"({"a": {"$date": "yesterday"}})",
+        R"({"a": {"$date": "2021-02-30T00:00:00Z"}})", R"({"a": {"$binary": {"base64": "YW=j", "subType": "00"}}})",
+        R"({"a": {"$binary": {"base64": "YWJ", "subType": "00"}}})", R"({"a": {"$timestamp": {"t": -1, "i": 0}}})",
+        R"({"a": {"$uuid": "x"}})", R"({"a": {"$scope": {}}})"}) {
+    EXPECT_EQ(FromJson(text).status().code(), Code::kFailedToParse) << text;
+  }
+  EXPECT_EQ(FromJson(std::string(100'000, '[')).status().code(), Code::kFailedToParse);
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "{\"a\":";
+  EXPECT_EQ(FromJson(deep).status().code(), Code::kFailedToParse);
+}
+
+// Any value, printed by libbson and read by us, is the same value.
+TEST(JsonTest, CanonicalFormOfAnyValueReadsBack) {
+  Random random(test::Seed());
+  RandomValue make(random, RandomValue::Decimals::kCanonical);
+  for (int i = 0; i < 3000; ++i) {
+    const Document document = Make("v", make.Any());
+    const std::string text = ToJson(document, JsonForm::kCanonical);
+    if (text == ToShell(document)) continue;  // no UTF-8
+    const Result<Document> back = FromJson(text);
+    ASSERT_OK(back);
+    ASSERT_EQ(Compare(document, *back), 0) << text;
+    ASSERT_EQ(ToJson(*back, JsonForm::kCanonical), text);
   }
 }
 

@@ -14,7 +14,9 @@ namespace braid::bson {
 
 class RandomValue {
  public:
-  explicit RandomValue(Random& random) : random_(random) {}
+  /// kAnyBits: also decimals whose bits no arithmetic makes; they count as 0, but libbson prints them otherwise.
+  enum class Decimals { kCanonical, kAnyBits };
+  explicit RandomValue(Random& random, Decimals decimals = Decimals::kAnyBits) : random_(random), decimals_(decimals) {}
 
   /// Any type but missing.
   OwnedValue Any(int depth = 3) {
@@ -43,7 +45,7 @@ class RandomValue {
       case 8:
         out.Append(name, Binary{static_cast<uint8_t>(random_.Below(3)), Bytes(random_.Chance(1, 30) ? 300 : 3)});
         break;
-      case 9: out.Append(name, Regex{Name(), Name()}); break;
+      case 9: out.Append(name, Regex{Name(), Options()}); break;
       case 10: AppendStringLike(out, Type::kCode, name); break;
       case 11: AppendStringLike(out, Type::kSymbol, name); break;
       case 12: AppendDbPointer(out, name); break;
@@ -164,7 +166,10 @@ class RandomValue {
       case 3:
         return decimal::Divide(decimal::FromInt64(Integer()),
                                decimal::FromInt64(1 + static_cast<int64_t>(random_.Below(64))));
-      default: return {random_.Next(), random_.Next()};  // any bits, non-canonical ones too
+      default: {
+        const Decimal128 bits{random_.Next(), random_.Next()};
+        return decimals_ == Decimals::kAnyBits ? bits : decimal::Add(bits, {0, 0});
+      }
     }
   }
 
@@ -188,6 +193,10 @@ class RandomValue {
     static constexpr std::string_view kNames[] = {"", "a", "b", "aa", "ab", "\x01", "é"};
     return std::string(kNames[random_.Below(std::size(kNames))]);
   }
+  std::string Options() {
+    static constexpr std::string_view kOptions[] = {"", "i", "im", "x"};
+    return std::string(kOptions[random_.Below(std::size(kOptions))]);
+  }
   ObjectId Id() {
     ObjectId id = {};
     id.bytes[random_.Below(12)] = static_cast<char>(random_.Next());
@@ -200,7 +209,7 @@ class RandomValue {
   }
   void AppendDbPointer(Builder& out, std::string_view name) {
     const ObjectId id = Id();
-    const std::string bytes = std::string(String().value().bytes()) + std::string(id.bytes, 12);
+    const std::string bytes = std::string(Make("v", Name()).Find("v").bytes()) + std::string(id.bytes, 12);
     out.Append(name, Value(Type::kDbPointer, bytes.data(), static_cast<uint32_t>(bytes.size())));
   }
   void AppendCodeWithScope(Builder& out, std::string_view name, int depth) {
@@ -213,6 +222,7 @@ class RandomValue {
   }
 
   Random& random_;
+  const Decimals decimals_;
 };
 
 }  // namespace braid::bson
