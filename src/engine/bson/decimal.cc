@@ -129,6 +129,11 @@ Decimal128 FromDouble(double v) {
   return rounded.low == kTenTo15 ? Quantize(rounded, exponent - 13, Rounding::kHalfEven) : rounded;
 }
 
+Decimal128 FromDouble34(double v) {
+  unsigned flags = 0;
+  return std::isnan(v) ? Decimal128{0, kNaNBits} : Out(binary64_to_bid128(v, BID_ROUNDING_TO_NEAREST, &flags));
+}
+
 std::optional<Decimal128> FromString(std::string_view text) {
   const std::optional<std::string> plain = Plain(text);
   if (!plain) return std::nullopt;

@@ -13,6 +13,8 @@ namespace braid::bson::decimal {
 Decimal128 FromInt64(int64_t v);
 /// As MongoDB converts a double where a decimal is needed: 15 significant digits.
 Decimal128 FromDouble(double v);
+/// The nearest decimal of 34 digits, no trailing zeros added: what $add and $sum make of their doubles.
+Decimal128 FromDouble34(double v);
 /// IEEE conversion from text, rounded half-even to 34 digits; nullopt if the text is no number, or too big or too
 /// small.
 std::optional<Decimal128> FromString(std::string_view text);

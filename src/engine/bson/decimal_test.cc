@@ -24,6 +24,13 @@ TEST(DecimalTest, FromDoubleKeeps15Digits) {
   EXPECT_EQ(ToString(FromDouble(-std::nan(""))), "NaN");
 }
 
+TEST(DecimalTest, FromDouble34KeepsWhatFits) {
+  EXPECT_EQ(ToString(FromDouble34(1.0)), "1");
+  EXPECT_EQ(ToString(FromDouble34(-2.5)), "-2.5");
+  EXPECT_EQ(ToString(FromDouble34(0.1)), "0.1000000000000000055511151231257827");
+  EXPECT_EQ(ToString(FromDouble34(std::nan(""))), "NaN");
+}
+
 TEST(DecimalTest, FromStringKeepsTheDigitsGiven) {
   for (const char* text :
        {"1", "1.50", "-0", "0.000", "1E+3", "1.2E-10", "NaN", "Infinity", "-Infinity",
