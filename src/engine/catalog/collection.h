@@ -53,8 +53,6 @@ struct Collection {
   std::vector<std::shared_ptr<const Index>> indexes;  // [0] is _id
   std::shared_ptr<CollectionState> state;
 
-  /// Fills collation, validator, validation_level and validation_action from `options`; an error if one of them is ill-formed.
-  Status ApplyOptions();
   const Index* FindIndex(std::string_view name) const;
   const Index* FindIndex(uint32_t index_number) const;
   bool has_ttl() const;

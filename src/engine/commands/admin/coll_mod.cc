@@ -5,6 +5,7 @@
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 namespace {
@@ -63,28 +64,37 @@ Result<Args> Parse(const Request& request) {
   return args;
 }
 
-/// The options of listCollections with the given one set.
-bson::Document WithOption(bson::View options, std::string_view name, const bson::Value& value) {
-  bson::Builder builder;
-  for (const bson::Element& element : options) {
-    if (element.name != name) builder.Append(element.name, element.value);
+Status ChangeValidation(catalog::Collection* collection, const Args& args) {
+  if (args.validator) collection->validator_spec = bson::Document(*args.validator);
+  if (args.level == "off") {
+    collection->validation_level = catalog::ValidationLevel::kOff;
+  } else if (args.level == "strict") {
+    collection->validation_level = catalog::ValidationLevel::kStrict;
+  } else if (args.level == "moderate") {
+    collection->validation_level = catalog::ValidationLevel::kModerate;
+  } else if (!args.level.empty()) {
+    return Status(Code::kBadValue, StrCat("Enumeration value '", args.level,
+                                          "' for field 'collMod.validationLevel' is not a valid value."));
   }
-  builder.Append(name, value);
-  return builder.Finish();
+  if (args.action == "error") {
+    collection->validation_action = catalog::ValidationAction::kError;
+  } else if (args.action == "warn") {
+    collection->validation_action = catalog::ValidationAction::kWarn;
+  } else if (!args.action.empty()) {
+    return Status(Code::kBadValue, StrCat("Enumeration value '", args.action,
+                                          "' for field 'collMod.validationAction' is not a valid value."));
+  }
+  return {};
 }
 
 Status ChangeIndex(catalog::Collection* collection, const IndexChange& change, bson::Builder* reply) {
   for (auto& index : collection->indexes) {
-    const bool wanted = change.name.empty() ? bson::ToShell(index->spec.key_pattern) == bson::ToShell(change.key_pattern)
-                                            : index->spec.name == change.name;
+    const bool wanted = change.name.empty()
+                            ? bson::ToShell(index->spec.key_pattern) == bson::ToShell(change.key_pattern)
+                            : index->spec.name == change.name;
     if (!wanted) continue;
     if (index->spec.is_id() && change.hidden) return Status(Code::kBadValue, "can't hide _id index");
-    auto changed = std::make_shared<catalog::Index>();
-    changed->spec = index->spec;
-    changed->number = index->number;
-    changed->building = index->building;
-    changed->multikey = index->multikey.load();
-    changed->uses = index->uses.load();
+    auto changed = index->Clone();
     if (change.hidden) {
       reply->Append("hidden_old", index->spec.hidden).Append("hidden_new", *change.hidden);
       changed->spec.hidden = *change.hidden;
@@ -93,7 +103,8 @@ Status ChangeIndex(catalog::Collection* collection, const IndexChange& change, b
       if (*change.expire_after_seconds < 0 || *change.expire_after_seconds > 2147483647) {
         return Status(Code::kInvalidOptions, "expireAfterSeconds must be within 0 … 2147483647");
       }
-      if (index->spec.fields.size() != 1 || index->spec.is_id()) return Status(Code::kInvalidOptions, "a TTL index has one field, not _id");
+      if (index->spec.fields.size() != 1 || index->spec.is_id())
+        return Status(Code::kInvalidOptions, "a TTL index has one field, not _id");
       if (index->spec.expire_after_seconds) reply->Append("expireAfterSeconds_old", *index->spec.expire_after_seconds);
       reply->Append("expireAfterSeconds_new", *change.expire_after_seconds);
       changed->spec.expire_after_seconds = *change.expire_after_seconds;
@@ -101,8 +112,10 @@ Status ChangeIndex(catalog::Collection* collection, const IndexChange& change, b
     index = changed;
     return {};
   }
-  return Status(Code::kIndexNotFound, StrCat("cannot find index ", change.name.empty() ? bson::ToShell(change.key_pattern) : std::string(change.name),
-                                             " for ns ", collection->ns.ToString()));
+  return Status(
+      Code::kIndexNotFound,
+      StrCat("cannot find index ", change.name.empty() ? bson::ToShell(change.key_pattern) : std::string(change.name),
+             " for ns ", collection->ns.ToString()));
 }
 
 Result<bson::Document> Run(Call& call) {
@@ -110,11 +123,7 @@ Result<bson::Document> Run(Call& call) {
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
   bson::Builder fields;
   const auto change = [&](catalog::Collection* collection) -> Status {
-    for (std::string_view name : {"validator", "validationLevel", "validationAction"}) {
-      const bson::Value value = call.request.body.Find(name);
-      if (!value.missing()) collection->options = WithOption(collection->options, name, value);
-    }
-    BRAID_CHECK_OK(collection->ApplyOptions());
+    BRAID_CHECK_OK(ChangeValidation(collection, args));
     return args.index ? ChangeIndex(collection, *args.index, &fields) : Status();
   };
   BRAID_TRY(catalog::Catalog::Change done, call.engine.catalog->Modify(ns, change));
@@ -124,5 +133,6 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kCollMod = {.name = "collMod", .flags = kWrites, .help = "Changes a collection's options or an index's.", .run = Run};
+constinit const Command kCollMod = {
+    .name = "collMod", .flags = kWrites, .help = "Changes a collection's options or an index's.", .run = Run};
 }  // namespace braid::commands

@@ -6,6 +6,7 @@
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 namespace {
@@ -41,8 +42,10 @@ Result<Args> Parse(const Request& request) {
   reader.Refuse({"changeStreamPreAndPostImages"}, "change streams are not supported");
   reader.Refuse({"encryptedFields"}, "queryable encryption is not supported");
   reader.Ignore({"storageEngine", "indexOptionDefaults", "idIndex", "temp", "flags", "recordIdsReplicated"});
-  reader.Check(!capped, Code::kCommandNotSupported, "'create.capped' is not supported: capped collections are not supported");
-  reader.Check(auto_index_id, Code::kInvalidOptions, "'create.autoIndexId: false' is not supported: every collection has an _id index");
+  reader.Check(!capped, Code::kCommandNotSupported,
+               "'create.capped' is not supported: capped collections are not supported");
+  reader.Check(auto_index_id, Code::kInvalidOptions,
+               "'create.autoIndexId: false' is not supported: every collection has an _id index");
   BRAID_CHECK_OK(reader.Finish());
   bson::Builder options;
   for (const auto& [name, value] : request.body) {

@@ -2,6 +2,7 @@
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 namespace {
@@ -40,5 +41,8 @@ Result<bson::Document> RunDropDatabase(Call& call) {
 }  // namespace
 
 constinit const Command kDrop = {.name = "drop", .flags = kWrites, .help = "Removes a collection.", .run = RunDrop};
-constinit const Command kDropDatabase = {.name = "dropDatabase", .flags = kWrites, .help = "Removes a database with all its collections.", .run = RunDropDatabase};
+constinit const Command kDropDatabase = {.name = "dropDatabase",
+                                         .flags = kWrites,
+                                         .help = "Removes a database with all its collections.",
+                                         .run = RunDropDatabase};
 }  // namespace braid::commands

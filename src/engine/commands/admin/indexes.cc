@@ -5,6 +5,7 @@
 #include "engine/commands/command.h"
 #include "engine/commands/crud/batch.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 #include "engine/commands/topology.h"
 #include "engine/txn/index_build.h"
 
@@ -32,13 +33,15 @@ Result<bson::Document> RunCreate(Call& call) {
   const catalog::CollectionPtr existing = call.engine.catalog->Find(ns);
   std::vector<catalog::IndexSpec> specs;
   for (bson::View index : indexes) {
-    Result<catalog::IndexSpec> spec = catalog::IndexSpec::Parse(index, existing == nullptr ? nullptr : existing->collation);
+    Result<catalog::IndexSpec> spec =
+        catalog::IndexSpec::Parse(index, existing == nullptr ? nullptr : existing->collation);
     if (!spec.ok()) return spec.error().CausedBy(StrCat("Error in specification ", bson::ToShell(index)));
     specs.push_back(*std::move(spec));
   }
   BRAID_TRY(txn::IndexBuildResult built, txn::BuildIndexes(call.context, ns, std::move(specs)));
   bson::Builder reply;
-  reply.Append("numIndexesBefore", static_cast<int32_t>(built.indexes_before)).Append("numIndexesAfter", static_cast<int32_t>(built.indexes_after));
+  reply.Append("numIndexesBefore", static_cast<int32_t>(built.indexes_before))
+      .Append("numIndexesAfter", static_cast<int32_t>(built.indexes_after));
   reply.Append("createdCollectionAutomatically", built.created_collection);
   if (built.indexes_before == built.indexes_after) {
     reply.Append("note", "all indexes already exist");
@@ -87,7 +90,8 @@ Status AddByPattern(const catalog::Collection& collection, bson::View pattern, s
   }
   if (found.empty()) return Status(Code::kIndexNotFound, StrCat("can't find index with key: ", wanted));
   if (found.size() > 1) {
-    return Status(Location(181), StrCat(found.size(), " indexes found for key: ", wanted, ", identify by name instead"));
+    return Status(Location(181),
+                  StrCat(found.size(), " indexes found for key: ", wanted, ", identify by name instead"));
   }
   return AddByName(collection, found.front()->spec.name, numbers);
 }
@@ -103,10 +107,12 @@ Status Choose(const catalog::Collection& collection, const bson::Value& index, s
   if (index.Is(bson::Type::kString)) return AddByName(collection, index.AsString(), numbers);
   if (index.Is(bson::Type::kObject)) return AddByPattern(collection, index.AsView(), numbers);
   if (!index.Is(bson::Type::kArray)) {
-    return Status(Code::kTypeMismatch, "BSON field 'dropIndexes.index' must be a string, an object or an array of strings");
+    return Status(Code::kTypeMismatch,
+                  "BSON field 'dropIndexes.index' must be a string, an object or an array of strings");
   }
   for (const auto& [position, name] : index.AsView()) {
-    if (!name.Is(bson::Type::kString)) return Status(Code::kTypeMismatch, "BSON field 'dropIndexes.index' must hold strings");
+    if (!name.Is(bson::Type::kString))
+      return Status(Code::kTypeMismatch, "BSON field 'dropIndexes.index' must hold strings");
     BRAID_CHECK_OK(AddByName(collection, name.AsString(), numbers));
   }
   return {};
@@ -130,14 +136,19 @@ Result<bson::Document> RunDrop(Call& call) {
   }
   bson::Builder reply;
   reply.Append("nIndexesWas", static_cast<int32_t>(collection->indexes.size()));
-  if (index.Is(bson::Type::kString) && index.AsString() == "*") reply.Append("msg", "non-_id indexes dropped for collection");
+  if (index.Is(bson::Type::kString) && index.AsString() == "*")
+    reply.Append("msg", "non-_id indexes dropped for collection");
   return WithRaw(call, reply.Finish());
 }
 
 }  // namespace
 
-constinit const Command kCreateIndexes = {.name = "createIndexes", .flags = kWrites, .help = "Builds indexes.", .run = RunCreate};
-constinit const Command kListIndexes = {.name = "listIndexes", .flags = kReadOnly, .help = "Lists the indexes of a collection.", .run = RunList};
-constinit const Command kDropIndexes = {.name = "dropIndexes", .flags = kWrites, .help = "Removes indexes.", .run = RunDrop};
-constinit const Command kDeleteIndexes = {.name = "deleteIndexes", .flags = kWrites, .help = "Old name of dropIndexes.", .run = RunDrop};
+constinit const Command kCreateIndexes = {
+    .name = "createIndexes", .flags = kWrites, .help = "Builds indexes.", .run = RunCreate};
+constinit const Command kListIndexes = {
+    .name = "listIndexes", .flags = kReadOnly, .help = "Lists the indexes of a collection.", .run = RunList};
+constinit const Command kDropIndexes = {
+    .name = "dropIndexes", .flags = kWrites, .help = "Removes indexes.", .run = RunDrop};
+constinit const Command kDeleteIndexes = {
+    .name = "deleteIndexes", .flags = kWrites, .help = "Old name of dropIndexes.", .run = RunDrop};
 }  // namespace braid::commands

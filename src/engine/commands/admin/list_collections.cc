@@ -4,6 +4,7 @@
 #include "engine/commands/crud/batch.h"
 #include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 namespace {
@@ -38,10 +39,12 @@ Result<bson::Document> Run(Call& call) {
     if (matches) rows.push_back(row);
   }
   const std::string database(call.request.database);
-  return ListReply(call, {database, "$cmd.listCollections"}, database + ".$cmd.listCollections", std::move(rows), cursor);
+  return ListReply(call, {database, "$cmd.listCollections"}, database + ".$cmd.listCollections", std::move(rows),
+                   cursor);
 }
 
 }  // namespace
 
-constinit const Command kListCollections = {.name = "listCollections", .flags = kReadOnly, .help = "Lists the collections of a database.", .run = Run};
+constinit const Command kListCollections = {
+    .name = "listCollections", .flags = kReadOnly, .help = "Lists the collections of a database.", .run = Run};
 }  // namespace braid::commands

@@ -4,6 +4,7 @@
 #include "engine/commands/crud/common.h"
 #include "engine/commands/diagnostic/sizes.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 namespace {
@@ -24,7 +25,8 @@ Result<bson::Document> Run(Call& call) {
   reply.OpenArray("databases");
   for (const std::string& name : call.engine.catalog->Databases()) {
     const int64_t size = DiskBytes(call.engine, name);
-    bson::Document row = name_only ? bson::Make("name", name) : bson::Make("name", name, "sizeOnDisk", size, "empty", false);
+    bson::Document row =
+        name_only ? bson::Make("name", name) : bson::Make("name", name, "sizeOnDisk", size, "empty", false);
     BRAID_TRY(bool matches, filter.Matches(row));
     if (!matches) continue;
     reply.AppendNext(row);
@@ -37,5 +39,6 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kListDatabases = {.name = "listDatabases", .flags = kReadOnly | kAdminOnly, .help = "Lists the databases.", .run = Run};
+constinit const Command kListDatabases = {
+    .name = "listDatabases", .flags = kReadOnly | kAdminOnly, .help = "Lists the databases.", .run = Run};
 }  // namespace braid::commands

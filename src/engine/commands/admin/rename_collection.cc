@@ -3,6 +3,7 @@
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 namespace {
@@ -35,5 +36,6 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kRenameCollection = {.name = "renameCollection", .flags = kWrites | kAdminOnly, .help = "Renames a collection.", .run = Run};
+constinit const Command kRenameCollection = {
+    .name = "renameCollection", .flags = kWrites | kAdminOnly, .help = "Renames a collection.", .run = Run};
 }  // namespace braid::commands

@@ -6,6 +6,7 @@
 #include "engine/commands/crud/explain.h"
 #include "engine/commands/crud/pipeline_host.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 

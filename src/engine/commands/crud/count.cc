@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 

@@ -2,6 +2,7 @@
 #include "engine/commands/crud/common.h"
 #include "engine/commands/crud/statements.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 namespace {

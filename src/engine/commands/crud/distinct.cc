@@ -9,6 +9,7 @@
 #include "engine/bson/validate.h"
 #include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 #include "engine/query/match/path.h"
 
 namespace braid::commands {

@@ -9,6 +9,7 @@
 #include "engine/commands/crud/find_args.h"
 #include "engine/commands/crud/statements.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 #include "engine/commands/topology.h"
 
 namespace braid::commands {

@@ -2,6 +2,7 @@
 #include "engine/commands/crud/batch.h"
 #include "engine/commands/crud/find_args.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 namespace {

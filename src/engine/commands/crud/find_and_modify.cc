@@ -3,6 +3,7 @@
 #include "engine/commands/crud/change.h"
 #include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 #include "engine/query/project/projection.h"
 
 namespace braid::commands {

@@ -3,6 +3,7 @@
 #include "engine/bson/number.h"
 #include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/table.h"
 
 namespace braid::commands {
 namespace {

@@ -1,0 +1,138 @@
+// The table of commands: what is supported, and what is known but refused.
+#include <algorithm>
+
+#include "engine/commands/table.h"
+
+namespace braid::commands {
+namespace {
+
+// Sorted by name, which a test checks.
+constexpr const Command* kCommands[] = {
+    &kAggregate,
+    &kBuildInfo,
+    &kBuildinfo,
+    &kBulkWrite,
+    &kCollMod,
+    &kCollStats,
+    &kCollstats,
+    &kConfigureFailPoint,
+    &kConnectionStatus,
+    &kCount,
+    &kCreate,
+    &kCreateIndexes,
+    &kCurrentOp,
+    &kDbStats,
+    &kDbstats,
+    &kDelete,
+    &kDeleteIndexes,
+    &kDistinct,
+    &kDrop,
+    &kDropDatabase,
+    &kDropIndexes,
+    &kEndSessions,
+    &kExplain,
+    &kFind,
+    &kFindAndModify,
+    &kFindandmodify,
+    &kGetCmdLineOpts,
+    &kGetLog,
+    &kGetMore,
+    &kGetParameter,
+    &kHello,
+    &kHostInfo,
+    &kInsert,
+    &kIsMaster,
+    &kIsmaster,
+    &kKillAllSessions,
+    &kKillAllSessionsByPattern,
+    &kKillCursors,
+    &kKillOp,
+    &kKillSessions,
+    &kListCollections,
+    &kListCommands,
+    &kListDatabases,
+    &kListIndexes,
+    &kPing,
+    &kRefreshSessions,
+    &kRenameCollection,
+    &kServerStatus,
+    &kStartSession,
+    &kUpdate,
+    &kValidate,
+    &kWhatsMyUri,
+};
+
+constexpr std::string_view kNoTransactions = "multi-document transactions are not supported";
+constexpr std::string_view kNoSharding = "collections cannot be sharded";
+constexpr std::string_view kNoUsers = "there is no authentication: the server listens on loopback only";
+constexpr std::string_view kAtlas = "search indexes are a feature of Atlas";
+
+// Sorted by name, which a test checks.
+constexpr RefusedCommand kRefused[] = {
+    {"abortTransaction", kNoTransactions},
+    {"addShard", kNoSharding},
+    {"applyOps", "there is no oplog"},
+    {"authenticate", kNoUsers},
+    {"balancerStart", kNoSharding},
+    {"balancerStatus", kNoSharding},
+    {"balancerStop", kNoSharding},
+    {"cloneCollectionAsCapped", "capped collections are not supported"},
+    {"commitTransaction", kNoTransactions},
+    {"compact", "RocksDB compacts by itself"},
+    {"convertToCapped", "capped collections are not supported"},
+    {"createRole", kNoUsers},
+    {"createSearchIndexes", kAtlas, Code::kCommandNotFound},
+    {"createUser", kNoUsers},
+    {"dropSearchIndex", kAtlas, Code::kCommandNotFound},
+    {"dropUser", kNoUsers},
+    {"enableSharding", kNoSharding},
+    {"eval", "there is no JavaScript engine"},
+    {"filemd5", "drivers compute it themselves"},
+    {"fsync", "every acknowledged write is synced already"},
+    {"geoNear", "geospatial queries are not supported"},
+    {"geoSearch", "geospatial queries are not supported"},
+    {"getLastError", "writes are acknowledged in their own reply"},
+    {"group", "use aggregate with $group"},
+    {"listSearchIndexes", kAtlas, Code::kCommandNotFound},
+    {"listShards", kNoSharding},
+    {"mapReduce", "use aggregate"},
+    {"mapreduce", "use aggregate"},
+    {"moveChunk", kNoSharding},
+    {"planCacheClear", "plans are not cached"},
+    {"profile", "there is no profiler"},
+    {"reIndex", "drop and create the index"},
+    {"replSetGetStatus", "this is one node that presents itself as a mongos"},
+    {"saslContinue", kNoUsers},
+    {"saslStart", kNoUsers},
+    {"setFeatureCompatibilityVersion", "the version is fixed"},
+    {"setParameter", "parameters are set when the server starts"},
+    {"shardCollection", kNoSharding},
+    {"shutdown", "stop the process with SIGTERM"},
+    {"split", kNoSharding},
+    {"top", "serverStatus has the figures"},
+    {"updateSearchIndex", kAtlas, Code::kCommandNotFound},
+    {"updateUser", kNoUsers},
+    {"usersInfo", kNoUsers},
+};
+
+}  // namespace
+
+const Command* FindCommand(std::string_view name) {
+  const auto it =
+      std::lower_bound(std::begin(kCommands), std::end(kCommands), name,
+                       [](const Command* command, std::string_view wanted) { return command->name < wanted; });
+  return it != std::end(kCommands) && (*it)->name == name ? *it : nullptr;
+}
+
+std::span<const Command* const> AllCommands() { return kCommands; }
+
+const RefusedCommand* FindRefusedCommand(std::string_view name) {
+  const auto it =
+      std::lower_bound(std::begin(kRefused), std::end(kRefused), name,
+                       [](const RefusedCommand& command, std::string_view wanted) { return command.name < wanted; });
+  return it != std::end(kRefused) && it->name == name ? it : nullptr;
+}
+
+std::span<const RefusedCommand> RefusedCommands() { return kRefused; }
+
+}  // namespace braid::commands

@@ -1,0 +1,65 @@
+// hello, isMaster: who answers and what it can do. The first command of every connection.
+#include <algorithm>
+
+#include "engine/bson/validate.h"
+#include "engine/commands/command.h"
+#include "engine/commands/parts.h"
+#include "engine/commands/table.h"
+#include "engine/commands/topology.h"
+
+namespace braid::commands {
+namespace {
+
+constexpr std::string_view kCompressors[] = {"snappy", "zlib", "zstd"};
+
+// The first hello of a connection tells who the client is and which compressors it can use.
+void NoteClient(Client& client, bson::View request) {
+  if (const bson::Value metadata = request.Find("client");
+      metadata.Is(bson::Type::kObject) && client.metadata.empty()) {
+    client.metadata = bson::Document(metadata.AsView());
+    if (const bson::Value application = metadata.AsView().Find("application"); application.Is(bson::Type::kObject)) {
+      const bson::Value name = application.AsView().Find("name");
+      if (name.Is(bson::Type::kString)) client.application = name.AsString();
+    }
+  }
+  const bson::Value offered = request.Find("compression");
+  if (!offered.Is(bson::Type::kArray)) return;
+  client.compressors.clear();
+  for (const auto& [position, name] : offered.AsView()) {
+    if (!name.Is(bson::Type::kString)) continue;
+    if (std::find(std::begin(kCompressors), std::end(kCompressors), name.AsString()) == std::end(kCompressors))
+      continue;
+    client.compressors.emplace_back(name.AsString());
+  }
+}
+
+// Any field is accepted: clients of all ages say hello.
+Result<bson::Document> Run(Call& call) {
+  const bson::View request = call.request.body;
+  NoteClient(call.client, request);
+  bson::Builder reply;
+  reply.Append(call.request.name == "hello" ? "isWritablePrimary" : "ismaster", true);
+  if (request.Has("helloOk")) reply.Append("helloOk", true);
+  reply.Append("msg", "isdbgrid").Append("maxBsonObjectSize", static_cast<int32_t>(bson::kDocumentBytesMax));
+  reply.Append("maxMessageSizeBytes", int32_t{48'000'000}).Append("maxWriteBatchSize", int32_t{100'000});
+  reply.Append("localTime", bson::Date{call.context.now_millis()});
+  reply.Append("logicalSessionTimeoutMinutes", int32_t{kSessionTimeoutMinutes});
+  reply.Append("connectionId", static_cast<int32_t>(call.client.id));
+  reply.Append("maxWireVersion", kWireVersionMax).Append("minWireVersion", int32_t{0});
+  if (!call.client.compressors.empty()) {
+    reply.OpenArray("compression");
+    for (const std::string& name : call.client.compressors) reply.AppendNext(name);
+    reply.Close();
+  }
+  return reply.Finish();
+}
+
+constexpr uint32_t kFlags = kReadOnly | kHandshake | kNoOperation;
+
+}  // namespace
+
+constinit const Command kHello = {
+    .name = "hello", .flags = kFlags, .help = "Who answers and what it can do.", .run = Run};
+constinit const Command kIsMaster = {.name = "isMaster", .flags = kFlags, .help = "Old name of hello.", .run = Run};
+constinit const Command kIsmaster = {.name = "ismaster", .flags = kFlags, .help = "Old name of hello.", .run = Run};
+}  // namespace braid::commands

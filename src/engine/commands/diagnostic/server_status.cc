@@ -1,0 +1,111 @@
+// serverStatus: figures of the running server.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "engine/commands/command.h"
+#include "engine/commands/parts.h"
+#include "engine/commands/table.h"
+#include "engine/commands/topology.h"
+
+namespace braid::commands {
+namespace {
+
+int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t total = 0;
+  int64_t resident = 0;
+  statm >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+void AppendProcess(bson::Builder& reply) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto micros = [](const timeval& time) { return int64_t{time.tv_sec} * 1'000'000 + time.tv_usec; };
+  reply.OpenObject("extra_info").Append("note", "fields vary by platform");
+  reply.Append("user_time_us", micros(usage.ru_utime)).Append("system_time_us", micros(usage.ru_stime));
+  reply.Append("maximum_resident_set_kb", int64_t{usage.ru_maxrss}).Append("page_faults", int64_t{usage.ru_majflt});
+  reply.Append("voluntary_context_switches", int64_t{usage.ru_nvcsw})
+      .Append("involuntary_context_switches", int64_t{usage.ru_nivcsw})
+      .Close();
+  reply.OpenObject("mem")
+      .Append("bits", 64)
+      .Append("resident", static_cast<int32_t>(ResidentBytes() >> 20))
+      .Append("supported", true)
+      .Close();
+}
+
+void AppendOperations(bson::Builder& reply, EngineParts& engine) {
+  const Counters& counters = engine.counters;
+  reply.OpenObject("opcounters").Append("insert", counters.inserts.load()).Append("query", counters.queries.load());
+  reply.Append("update", counters.updates.load()).Append("delete", counters.deletes.load());
+  reply.Append("getmore", counters.get_mores.load()).Append("command", counters.commands.load()).Close();
+  const Cursors::Figures cursors = engine.cursors.figures();
+  reply.OpenObject("metrics").OpenObject("cursor").OpenObject("open").Append("total",
+                                                                             static_cast<int64_t>(cursors.open));
+  reply.Append("noTimeout", static_cast<int64_t>(cursors.no_timeout))
+      .Close()
+      .Append("timedOut", cursors.timed_out)
+      .Close();
+  reply.OpenObject("document")
+      .Append("inserted", counters.documents_inserted.load())
+      .Append("returned", counters.documents_returned.load());
+  reply.Append("updated", counters.documents_updated.load())
+      .Append("deleted", counters.documents_deleted.load())
+      .Close();
+  reply.OpenObject("operation")
+      .Append("writeConflicts", counters.write_conflicts.load())
+      .Append("failed", counters.errors.load())
+      .Close();
+  reply.OpenObject("ttl")
+      .Append("passes", engine.ttl.passes())
+      .Append("deletedDocuments", engine.ttl.removed())
+      .Close()
+      .Close();
+  reply.OpenObject("logicalSessionRecordCache")
+      .Append("activeSessionsCount", static_cast<int64_t>(engine.sessions.size()))
+      .Close();
+}
+
+void AppendStorage(bson::Builder& reply, EngineParts& engine) {
+  const storage::Store::Figures figures = engine.store->figures();
+  reply.OpenObject("storageEngine")
+      .Append("name", "rocksdb")
+      .Append("supportsCommittedReads", true)
+      .Append("persistent", true)
+      .Close();
+  reply.OpenObject("rocksdb")
+      .Append("commits", figures.commits)
+      .Append("syncs", figures.syncs)
+      .Append("bytesWritten", figures.bytes_written);
+  reply.Append("cacheBytesUsed", figures.cache_bytes_used).Append("memtableBytes", figures.memtable_bytes);
+  reply.Append("diskBytes", figures.disk_bytes).Close();
+}
+
+// Sections can be switched off by name ({metrics: 0}) in MongoDB; any field is accepted and the whole answer given.
+Result<bson::Document> Run(Call& call) {
+  EngineParts& engine = call.engine;
+  const int64_t uptime_millis = call.context.now_millis() - engine.started_millis;
+  bson::Builder reply;
+  reply.Append("host", engine.options.advertised_host).Append("version", kMongoVersion).Append("process", "mongos");
+  reply.Append("pid", static_cast<int64_t>(getpid())).Append("uptime", static_cast<double>(uptime_millis / 1000));
+  reply.Append("uptimeMillis", uptime_millis).Append("uptimeEstimate", uptime_millis / 1000);
+  reply.Append("localTime", bson::Date{call.context.now_millis()});
+  reply.OpenObject("braid")
+      .Append("version", kBraidVersion)
+      .Append("shards", static_cast<int32_t>(engine.options.shards))
+      .Close();
+  if (engine.connection_figures) reply.AppendAll(engine.connection_figures());
+  AppendOperations(reply, engine);
+  AppendStorage(reply, engine);
+  AppendProcess(reply);
+  return reply.Finish();
+}
+
+}  // namespace
+
+constinit const Command kServerStatus = {
+    .name = "serverStatus", .flags = kReadOnly, .help = "Figures of the running server.", .run = Run};
+}  // namespace braid::commands

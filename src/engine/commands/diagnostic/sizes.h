@@ -1,0 +1,24 @@
+// Sizes: what collStats, dbStats, listDatabases and $collStats report.
+#pragma once
+
+#include <string_view>
+
+#include "engine/bson/value.h"
+#include "engine/catalog/collection.h"
+
+namespace braid::commands {
+
+struct EngineParts;
+
+/// Bytes on disk of a collection's documents, estimated by RocksDB.
+int64_t DocumentDiskBytes(const EngineParts& engine, const catalog::Collection& collection);
+/// Bytes on disk of one index; the _id index has none of its own: documents are clustered by _id.
+int64_t IndexDiskBytes(const EngineParts& engine, const catalog::Index& index);
+/// Bytes on disk of all collections of a database with their indexes.
+int64_t DiskBytes(const EngineParts& engine, std::string_view database);
+
+/// size, count, avgObjSize, storageSize, nindexes, indexSizes, totalIndexSize, …: the fields of collStats and of
+/// $collStats' storageStats.
+bson::Document StorageStats(const EngineParts& engine, const catalog::Collection& collection, double scale);
+
+}  // namespace braid::commands
