@@ -11,8 +11,8 @@
 
 namespace braid::bson {
 
-/// int32 op int32 gives int32, widened to int64 when it overflows; int64 overflow is an error for $inc/$mul and a double for
-/// expressions: the caller chooses. double with an integer gives double, decimal with anything decimal.
+/// int32 op int32 gives int32, widened to int64 when it overflows; int64 overflow is an error for $inc/$mul and a
+/// double for expressions: the caller chooses. double with an integer gives double, decimal with anything decimal.
 class Number {
  public:
   explicit Number(int32_t v) : v_(v) {}
