@@ -1,0 +1,48 @@
+// Starts a real `braid serve` on a free port with a directory of its own, and stops it again.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+/** The program under test: BRAID_BINARY, or the release build. */
+export const binary = process.env.BRAID_BINARY ?? join(root, 'build', 'release', 'braid');
+
+/** Data that is not part of the checkout: null if it is not there, and the caller says that it skips. */
+export const sharedData = process.env.BRAID_SHARED ?? join(root, '..', 'shared', 'data');
+
+/**
+ * @param {string[]} options further options of `braid serve`
+ * @param {string} [directory] the store; a temporary one if left out, removed at stop()
+ */
+export async function startServer(options = [], directory = undefined) {
+  const store = directory ?? (await mkdtemp(join(tmpdir(), 'braid-')));
+  const child = spawn(binary, ['serve', '--store', store, '--port', '0', ...options], {
+    stdio: ['ignore', 'pipe', process.env.BRAID_LOG ? 'inherit' : 'ignore'],
+  });
+  const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  const uri = await new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const match = line.match(/mongodb:\/\/\S+/);
+      if (match) resolve(match[0]);
+    });
+    child.once('error', reject);
+    exited.then(({ code, signal }) => reject(new Error(`braid serve ended before it was ready (${code ?? signal})`)));
+  });
+  return {
+    uri,
+    store,
+    pid: child.pid,
+    exited,
+    /** Ends the server: SIGTERM by default, SIGKILL for a crash. The directory goes too unless it was given. */
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      const ending = await exited;
+      if (!directory) await rm(store, { recursive: true, force: true });
+      return ending;
+    },
+  };
+}

@@ -1,0 +1,178 @@
+// Runs MongoDB's driver specification tests (unified test format, shared/data/spec-tests) against a real server with the Node driver.
+// What cannot apply is listed with its reason in inapplicable.json; a listed test that passes fails the run, so the list stays true.
+//
+//   node tests/spec/runner.mjs [part of a file's path or of a test's name]
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MongoBulkWriteError, MongoClient, MongoServerError } from 'mongodb';
+import { fromJson } from '../lib/ejson.mjs';
+import { sharedData, startServer } from '../lib/server.mjs';
+import { Entities } from './entities.mjs';
+import { match } from './match.mjs';
+import { perform } from './operations.mjs';
+import { applies } from './requirements.mjs';
+
+const folder = join(sharedData, 'spec-tests');
+if (!existsSync(folder)) {
+  console.log(`specification tests: skipped, ${folder} is not there`);
+  process.exit(0);
+}
+const inapplicable = JSON.parse(readFileSync(new URL('./inapplicable.json', import.meta.url)));
+const majority = { writeConcern: { w: 'majority' } };
+
+/** The expectations on an error, as the format lists them. */
+function checkError(expected, error, entities) {
+  if (!error) throw new Error('expected an error, got none');
+  const isServerError = error instanceof MongoServerError;
+  if (expected.isClientError === true && isServerError && !(error instanceof MongoBulkWriteError)) throw new Error(`expected an error of the driver, got ${error}`);
+  if (expected.isClientError === false && !isServerError) throw new Error(`expected an error of the server, got ${error}`);
+  if (expected.errorContains && !String(error.message).toLowerCase().includes(expected.errorContains.toLowerCase())) {
+    throw new Error(`expected a message with "${expected.errorContains}", got ${error.message}`);
+  }
+  if (expected.errorCode !== undefined) match(expected.errorCode, error.code ?? error.cause?.code, entities);
+  if (expected.errorCodeName) match(expected.errorCodeName, error.codeName, entities);
+  for (const label of expected.errorLabelsContain ?? []) if (!error.hasErrorLabel(label)) throw new Error(`the label ${label} is missing`);
+  for (const label of expected.errorLabelsOmit ?? []) if (error.hasErrorLabel(label)) throw new Error(`the label ${label} should not be there`);
+  if (expected.errorResponse) match(expected.errorResponse, error.errorResponse ?? error.cause?.errorResponse ?? error.result, entities);
+  if (expected.writeErrors) {
+    for (const [index, wanted] of Object.entries(expected.writeErrors)) match(wanted, { ...error.writeErrors.get(Number(index)) }, entities);
+  }
+  if (expected.writeConcernErrors) match(expected.writeConcernErrors, error.writeConcernErrors.map((e) => ({ ...e })), entities);
+  if (expected.expectResult !== undefined) {
+    const partial = error.partialResult ?? error.result ?? {};
+    match(expected.expectResult, partial, entities);
+  }
+}
+
+/** What the test runner itself does. */
+const special = {
+  failPoint: async ({ failPoint, client }, entities, test) => {
+    await entities.get(client).db('admin').command(failPoint);
+    test.failPoints.push(failPoint.configureFailPoint);
+  },
+  assertCollectionExists: async ({ databaseName, collectionName }, _, test) => {
+    const found = await test.internal.db(databaseName).listCollections({ name: collectionName }).toArray();
+    if (found.length === 0) throw new Error(`${databaseName}.${collectionName} does not exist`);
+  },
+  assertCollectionNotExists: async ({ databaseName, collectionName }, _, test) => {
+    const found = await test.internal.db(databaseName).listCollections({ name: collectionName }).toArray();
+    if (found.length > 0) throw new Error(`${databaseName}.${collectionName} exists`);
+  },
+  assertSameLsidOnLastTwoCommands: ({ client }, entities) => {
+    const [a, b] = entities.events(client).filter((e) => e.commandStartedEvent).slice(-2);
+    match(a.commandStartedEvent.command.lsid, b.commandStartedEvent.command.lsid, entities);
+  },
+  assertNumberConnectionsCheckedOut: ({ client, connections }, entities) => {
+    const servers = entities.get(client).topology?.s?.servers ?? new Map();
+    const out = [...servers.values()].reduce((sum, server) => sum + server.pool.currentCheckedOutCount, 0);
+    if (out !== connections) throw new Error(`expected ${connections} connections checked out, got ${out}`);
+  },
+};
+
+class TestRun {
+  failPoints = [];
+  constructor(internal, entities) {
+    this.internal = internal;
+    this.entities = entities;
+  }
+
+  async run(operation) {
+    if (operation.object === 'testRunner') {
+      if (!special[operation.name]) throw new Error(`the runner does not know testRunner.${operation.name}`);
+      return special[operation.name](operation.arguments ?? {}, this.entities, this);
+    }
+    let result;
+    let error;
+    try {
+      result = await perform(operation, this.entities, this);
+    } catch (thrown) {
+      error = thrown;
+    }
+    if (operation.ignoreResultAndError) return;
+    if (operation.expectError) return checkError(operation.expectError, error, this.entities);
+    if (error) throw error;
+    if (operation.saveResultAsEntity) {
+      const cursor = typeof result?.next === 'function';
+      this.entities.set(operation.saveResultAsEntity, cursor ? 'cursor' : 'value', result);
+    }
+    if (operation.expectResult !== undefined) match(operation.expectResult, result === undefined ? null : result, this.entities);
+  }
+
+  checkEvents({ client, eventType = 'command', events, ignoreExtraEvents }) {
+    const seen = this.entities.events(client).filter((event) => event.kind === eventType);
+    if (ignoreExtraEvents ? seen.length < events.length : seen.length !== events.length) {
+      throw new Error(`expected ${events.length} events of ${client}, got ${seen.length}: ${seen.map((e) => Object.values(e)[1].commandName)}`);
+    }
+    events.forEach((expected, i) => {
+      const [[name, wanted]] = Object.entries(expected);
+      if (!seen[i][name]) throw new Error(`event ${i} of ${client}: expected ${name}`);
+      match(wanted, seen[i][name], this.entities, { path: `events[${i}]` });
+    });
+  }
+
+  async checkOutcome({ databaseName, collectionName, documents }) {
+    const found = await this.internal.db(databaseName).collection(collectionName).find({}, { promoteLongs: false }).sort({ _id: 1 }).toArray();
+    match(documents, found, this.entities, { root: false, path: `${databaseName}.${collectionName}` });
+  }
+}
+
+async function loadInitialData(internal, initialData) {
+  for (const { databaseName, collectionName, documents, createOptions } of initialData ?? []) {
+    const db = internal.db(databaseName);
+    await db.collection(collectionName).drop(majority).catch((error) => {
+      if (error.code !== 26) throw error;
+    });
+    if (documents.length === 0 || createOptions) await db.createCollection(collectionName, { ...createOptions, ...majority });
+    if (documents.length > 0) await db.collection(collectionName).insertMany(documents, majority);
+  }
+}
+
+async function runTest(internal, uri, file, test) {
+  await internal.db('admin').command({ killAllSessions: [] });
+  await loadInitialData(internal, file.initialData);
+  const entities = new Entities(uri);
+  const run = new TestRun(internal, entities);
+  try {
+    await entities.create(file.createEntities);
+    for (const operation of test.operations) await run.run(operation);
+    for (const expectation of test.expectEvents ?? []) run.checkEvents(expectation);
+    for (const outcome of test.outcome ?? []) await run.checkOutcome(outcome);
+  } finally {
+    for (const name of run.failPoints) await internal.db('admin').command({ configureFailPoint: name, mode: 'off' });
+    await entities.close();
+  }
+}
+
+const server = await startServer(['--test-commands']);
+const internal = await new MongoClient(server.uri).connect();
+const { version } = await internal.db('admin').command({ buildInfo: 1 });
+const wanted = process.argv[2] ?? '';
+const tally = { passed: 0, failed: 0, inapplicable: 0, otherServers: 0 };
+try {
+  for (const group of readdirSync(folder)) {
+    for (const name of readdirSync(join(folder, group)).sort()) {
+      const file = fromJson(JSON.parse(readFileSync(join(folder, group, name))));
+      for (const test of file.tests) {
+        const id = `${group}/${name.replace('.json', '')}: ${test.description}`;
+        if (!id.includes(wanted)) continue;
+        if (test.skipReason || !applies(file.runOnRequirements, { version }) || !applies(test.runOnRequirements, { version })) {
+          tally.otherServers++;
+          continue;
+        }
+        const reason = inapplicable[id];
+        const error = await runTest(internal, server.uri, file, test).then(() => undefined, (thrown) => thrown);
+        if (error && reason) tally.inapplicable++;
+        else if (!error && !reason) tally.passed++;
+        else {
+          tally.failed++;
+          console.log(`FAILED ${id}\n  ${error ? error.stack.split('\n').slice(0, 3).join('\n  ') : 'listed as inapplicable but passes: take it off the list'}`);
+        }
+      }
+    }
+  }
+} finally {
+  await internal.close();
+  await server.stop();
+}
+console.log(`specification tests: ${tally.passed} passed, ${tally.failed} failed, ${tally.inapplicable} inapplicable (listed), ${tally.otherServers} for other servers`);
+process.exit(tally.failed ? 1 : 0);
