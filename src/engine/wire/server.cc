@@ -35,15 +35,16 @@ std::string ToText(const asio::ip::tcp::endpoint& endpoint) {
 
 class Server::Impl final : public SessionHost {
  public:
-  Impl(const ServerOptions& options, Handler& handler)
-      : options_(options), handler_(handler), loops_({.loops = options.loops, .threads_max = options.threads_max}) {}
+  explicit Impl(const ServerOptions& options)
+      : options_(options), loops_({.loops = options.loops, .threads_max = options.threads_max}) {}
 
-  Status Start();
+  Status Listen();
+  void Serve(Handler& handler);
   void Stop();
   bson::Document Figures();
   const asio::ip::tcp::endpoint& endpoint() const { return endpoint_; }
 
-  Handler& handler() override { return handler_; }
+  Handler& handler() override { return *handler_; }
   Loops& loops() override { return loops_; }
   bool stopping() const override { return stopping_.load(std::memory_order_relaxed); }
   void Ended(Session& session) override;
@@ -55,7 +56,7 @@ class Server::Impl final : public SessionHost {
   bool WaitUntilIdle(std::chrono::milliseconds limit);
 
   const ServerOptions options_;
-  Handler& handler_;
+  Handler* handler_ = nullptr;  // set by Serve()
   Loops loops_;
   asio::ip::tcp::endpoint endpoint_;
   std::vector<Acceptor> acceptors_;
@@ -71,14 +72,18 @@ class Server::Impl final : public SessionHost {
   bool stopped_ = false;
 };
 
-Status Server::Impl::Start() {
-  BRAID_TRY(acceptors_, Listen(options_.addresses, options_.port, loops_[0].context()));
+Status Server::Impl::Listen() {
+  BRAID_TRY(acceptors_, wire::Listen(options_.addresses, options_.port, loops_[0].context()));
   endpoint_ = acceptors_.front().local_endpoint();
+  return {};
+}
+
+void Server::Impl::Serve(Handler& handler) {
+  handler_ = &handler;
   accept_loops_ = acceptors_.size();
   for (Acceptor& acceptor : acceptors_) {
     asio::co_spawn(loops_[0].context().get_executor(), Accept(acceptor), asio::detached);
   }
-  return {};
 }
 
 Task Server::Impl::Accept(Acceptor& acceptor) {
@@ -157,7 +162,7 @@ void Server::Impl::Stop() {
   if (!WaitUntilIdle(options_.stop_grace)) {
     log::warn("requests still run {} ms after the server was told to stop: interrupting them",
               options_.stop_grace.count());
-    handler_.BeginShutdown();
+    handler_->BeginShutdown();
     if (!WaitUntilIdle(kInterruptGrace)) {
       ShutDownSockets(SHUT_RDWR);  // clients that do not read their replies
       while (!WaitUntilIdle(std::chrono::seconds(30)))
@@ -198,13 +203,14 @@ bson::Document Server::Impl::Figures() {
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() { Stop(); }
 
-Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, Handler& handler) {
+Result<std::unique_ptr<Server>> Server::Listen(const ServerOptions& options) {
   BRAID_CHECK_OK(options.Validate());
-  auto impl = std::make_unique<Impl>(options, handler);
-  BRAID_CHECK_OK(impl->Start());
+  auto impl = std::make_unique<Impl>(options);
+  BRAID_CHECK_OK(impl->Listen());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
+void Server::Serve(Handler& handler) { impl_->Serve(handler); }
 void Server::Stop() { impl_->Stop(); }
 uint16_t Server::port() const { return impl_->endpoint().port(); }
 std::string Server::address() const { return ToText(impl_->endpoint()); }

@@ -30,12 +30,16 @@ struct ServerOptions {
   Status Validate() const;
 };
 
-/// Thread-safe. The handler must outlive it.
+/// Thread-safe.
 class Server {
  public:
-  /// Listens and serves at once; an address in use is kHostUnreachable with what to do about it.
-  static Result<std::unique_ptr<Server>> Start(const ServerOptions& options, Handler& handler);
+  /// Opens the port: from here on clients can connect, and wait. An address in use is kHostUnreachable with what to do
+  /// about it.
+  static Result<std::unique_ptr<Server>> Listen(const ServerOptions& options);
   ~Server();  ///< stops
+
+  /// Starts to answer; once. The handler must outlive Stop().
+  void Serve(Handler& handler);
 
   /// Stops accepting, lets the requests in flight end and be answered, interrupts what lasts longer than stop_grace,
   /// closes every connection and joins the threads.

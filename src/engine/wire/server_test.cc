@@ -140,9 +140,10 @@ class ServerTest : public testing::Test {
   void Start(ServerOptions options = {}) {
     options.port = 0;
     if (options.loops == 0) options.loops = 2;
-    auto server = Server::Start(options, handler_);
+    auto server = Server::Listen(options);
     ASSERT_OK(server);
     server_ = *std::move(server);
+    server_->Serve(handler_);
   }
   Connection Connect() { return Connection(server_->port()); }
   template <typename Condition>
@@ -375,10 +376,9 @@ TEST(ServerOptionsTest, OnlyLoopbackAddresses) {
 }
 
 TEST(ServerOptionsTest, PortInUseSaysWhatToDo) {
-  FakeHandler handler;
-  auto first = Server::Start({.port = 0, .loops = 1}, handler);
+  auto first = Server::Listen({.port = 0, .loops = 1});
   ASSERT_OK(first);
-  const auto second = Server::Start({.port = (*first)->port(), .loops = 1}, handler);
+  const auto second = Server::Listen({.port = (*first)->port(), .loops = 1});
   ASSERT_FALSE(second.ok());
   EXPECT_THAT(std::string(second.error().message()), testing::HasSubstr("--port"));
 }

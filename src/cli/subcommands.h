@@ -1,0 +1,32 @@
+// The subcommands of `braid`: one file each, one line each in the table.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace CLI {
+class App;
+}
+
+namespace braid::cli {
+
+/// What a subcommand does once its options are read.
+using Action = std::function<Status()>;
+
+struct Subcommand {
+  const char* name;
+  const char* help;
+  /// Adds the options to the subcommand's parser; they live as long as the action that is returned.
+  Action (*set_up)(CLI::App& app);
+};
+
+Action SetUpServe(CLI::App& app);
+
+constexpr Subcommand kSubcommands[] = {
+    // sorted by name
+    {"serve", "Serve a store to MongoDB clients.", SetUpServe},
+};
+
+}  // namespace braid::cli
