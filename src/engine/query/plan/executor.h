@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/catalog/catalog.h"
 #include "engine/query/match/filter.h"
@@ -21,6 +22,7 @@ struct Query {
   int64_t skip = 0;
   int64_t limit = 0;                             // 0: none
   std::shared_ptr<const Projection> projection;  // null: the whole document
+  bson::Document projection_spec;                // as given, for explain's transformBy; may be left empty
   std::shared_ptr<const Environment> environment;
   std::optional<bson::Document> hint;  // {$natural: ±1} or a key pattern
   std::string hint_name;               // or an index name
@@ -29,6 +31,7 @@ struct Query {
   bool return_key = false;
   bool show_record_id = false;
   bool for_change = false;  // update, delete, findAndModify: whole documents, no covering
+  bool explain = false;     // measure the time of each stage
 };
 
 /// A stream of documents, pulled one at a time. Not thread-safe.
@@ -45,13 +48,17 @@ struct ExecutionFigures {
   uint64_t documents_examined = 0;
 };
 
-/// A planned query. Reads the context's snapshot at the first Next() and keeps its position across requests: Detach()
-/// before the context ends, Next() with another context goes on in the same snapshot (which the caller keeps alive).
+/// A planned query. Fixes the context's snapshot at the first Next() (unless it has one) and reads that to the end, so
+/// it never meets what the caller writes meanwhile: an update that moves a document ahead in an index does not see it
+/// again. Keeps no context: the caller hands the snapshot from one request to the next (TakeSnapshot, UseSnapshot).
 class Plan : public Stream {
  public:
-  /// kBadValue for a hint that names no index; hidden and partial indexes as MongoDB.
+  /// kBadValue for a hint that names no index; 51173 … 51176 for min and max; hidden and partial indexes as MongoDB.
   static Result<std::unique_ptr<Plan>> Make(Query query);
 
+  /// Settles which of several plans is taken, by a short look at the data. The first Next() does it too; explain calls
+  /// it when nothing is run.
+  virtual Status Prepare(txn::Context& context) = 0;
   virtual const ExecutionFigures& figures() const = 0;
   /// The stage tree: {stage: "FETCH", inputStage: {stage: "IXSCAN", …}}; with `executed` also nReturned, keysExamined,
   /// works, ….
@@ -64,6 +71,15 @@ class Plan : public Stream {
 /// The number of matching documents (with skip and limit), without fetching where an index or the collection's figure
 /// tells it.
 Result<int64_t> Count(txn::Context& context, const Query& query);
+
+/// Count with its stages: {stage: "COUNT", inputStage: {stage: "COUNT_SCAN", …}}. Counts only if `executed`.
+struct CountExplanation {
+  bson::Document stages;
+  std::vector<bson::Document> rejected;
+  ExecutionFigures figures;
+  int64_t count = 0;
+};
+Result<CountExplanation> ExplainCount(txn::Context& context, const Query& query, bool executed);
 
 /// Sorts and groups hold at most this in memory: kQueryExceededMemoryLimitNoDiskUseAllowed past it.
 constexpr size_t kSortBytesMax = 100u << 20;

@@ -1,0 +1,32 @@
+// Bounds: which stretch of an index field a condition can be met in.
+#pragma once
+
+#include <optional>
+
+#include "engine/query/match/match_node.h"
+#include "engine/query/plan/interval.h"
+
+namespace braid::query::plan {
+
+/// What matters of the index field.
+struct FieldTraits {
+  const bson::Collation* collation = nullptr;  // of the index
+  bool same_collation = true;                  // as the query's: strings may be compared
+  bool hashed = false;
+  bool multikey = false;
+};
+
+struct FieldBounds {
+  Intervals intervals;
+  /// True: an entry within the intervals is a match, no need to look at the document. False: it may be one.
+  bool exact = false;
+};
+
+/// The bounds of one condition (a leaf, a $not of a leaf, or $elemMatch on values); nothing if an index is no help.
+/// Every document that meets the condition has an entry within the intervals.
+std::optional<FieldBounds> BoundsOf(const MatchNode& node, const FieldTraits& field);
+
+/// True if no document without the field (missing) can meet the condition.
+bool ExcludesMissing(const MatchNode& node);
+
+}  // namespace braid::query::plan
