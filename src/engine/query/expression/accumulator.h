@@ -1,4 +1,5 @@
-// Accumulators of $group: $sum, $avg, $min, $max, $first, $last, $push, $addToSet, $stdDevPop, $stdDevSamp, $mergeObjects, $count, ….
+// Accumulators of $group: $sum, $avg, $min, $max, $first, $last, $push, $addToSet, $stdDevPop, $stdDevSamp,
+// $mergeObjects, $count, ….
 #pragma once
 
 #include <memory>
@@ -23,14 +24,15 @@ class Accumulator {
 class AccumulatorSpec {
  public:
   virtual ~AccumulatorSpec() = default;
+  /// A new state; must not outlive the spec.
   virtual std::unique_ptr<Accumulator> Start() const = 0;
   /// What Add() takes, for one document.
   virtual Result<bson::Value> Argument(bson::View document, bson::Arena& arena) const = 0;
   virtual void CollectPaths(std::set<std::string>* paths) const = 0;
 };
 
-/// `spec` is the value behind the output field, e.g. {$sum: "$qty"}. Codes as MongoDB's: not an object Location(40234), more than one
-/// field Location(40238), unknown accumulator Location(15952). `environment` must outlive the result.
+/// `spec` is the value behind the output field, e.g. {$sum: "$qty"}. Codes as MongoDB's: not an object Location(40234),
+/// more than one field Location(40238), unknown accumulator Location(15952). `environment` must outlive the result.
 Result<std::unique_ptr<const AccumulatorSpec>> ParseAccumulator(std::string_view field, const bson::Value& spec,
                                                                 const Environment& environment);
 

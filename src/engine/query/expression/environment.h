@@ -13,10 +13,10 @@
 namespace braid::query {
 
 struct Environment {
-  std::shared_ptr<const bson::Collation> collation;                  // null: simple
-  int64_t now_millis = 0;                                            // $$NOW
-  uint64_t cluster_time = 0;                                         // $$CLUSTER_TIME, timestamp bits
-  std::vector<std::pair<std::string, bson::OwnedValue>> variables;   // the command's `let`, already evaluated
+  std::shared_ptr<const bson::Collation> collation;                 // null: simple
+  int64_t now_millis = 0;                                           // $$NOW
+  uint64_t cluster_time = 0;                                        // $$CLUSTER_TIME, timestamp bits
+  std::vector<std::pair<std::string, bson::OwnedValue>> variables;  // `let`; values may change between evaluations
 };
 
 }  // namespace braid::query

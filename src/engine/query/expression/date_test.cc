@@ -1,0 +1,85 @@
+// Parts of dates, dates from parts, dates as text, time zones.
+#include "base/testing/testing.h"
+#include "engine/query/expression/cases.h"
+
+namespace braid::query::test {
+
+// 1612325106789 is 2021-02-03T04:05:06.789Z, a Wednesday.
+Cases DateCases() {
+  static constexpr Case kCases[] = {
+      {"{'$year': '$d'}", "{'d': {'$date': 1612325106789}}", "2021"},
+      {"{'$month': '$d'}", "{'d': {'$date': 1612325106789}}", "2"},
+      {"{'$dayOfMonth': ['$d']}", "{'d': {'$date': 1612325106789}}", "3"},
+      {"{'$dayOfWeek': '$d'}", "{'d': {'$date': 1612325106789}}", "4"},
+      {"{'$dayOfYear': '$d'}", "{'d': {'$date': 1612325106789}}", "34"},
+      {"{'$week': '$d'}", "{'d': {'$date': 1612325106789}}", "5"},
+      {"{'$isoWeek': '$d'}", "{'d': {'$date': 1609459200000}}", "53"},
+      {"{'$isoWeekYear': '$d'}", "{'d': {'$date': 1609459200000}}", "{'$numberLong': '2020'}"},
+      {"{'$isoDayOfWeek': '$d'}", "{'d': {'$date': 1612325106789}}", "3"},
+      {"{'$hour': {'date': '$d', 'timezone': 'America/New_York'}}", "{'d': {'$date': 1612325106789}}", "23"},
+      {"{'$hour': {'date': '$d', 'timezone': 'Europe/Berlin'}}", "{'d': {'$date': 1625284800000}}", "6"},
+      {"{'$minute': {'date': '$d', 'timezone': '+05:30'}}", "{'d': {'$date': 1612325106789}}", "35"},
+      {"{'$second': '$d'}", "{'d': {'$date': 1612325106789}}", "6"},
+      {"{'$millisecond': '$d'}", "{'d': {'$date': -1}}", "999"},
+      {"{'$year': '$d'}", "{'d': {'$oid': '507f1f77bcf86cd799439011'}}", "2012"},
+      {"{'$year': '$d'}", "{'d': {'$timestamp': {'t': 5, 'i': 1}}}", "1970"},
+      {"{'$year': '$d'}", "{}", "null"},
+      {"{'$year': '$d'}", "{'d': 1}", "error 16006"},
+      {"{'$year': {'date': '$d', 'timezone': 1}}", "{'d': {'$date': 0}}", "error 40533"},
+      {"{'$year': {'date': '$d', 'timezone': 'Mars/Base'}}", "{'d': {'$date': 0}}", "error 40485"},
+      {"{'$year': {'timezone': 'UTC'}}", "{}", "error 40539"},
+      {"{'$year': {'date': '$d', 'x': 'UTC'}}", "{}", "error 40535"},
+      {"{'$year': ['$d', 1]}", "{}", "error 40536"},
+      {"{'$dateToParts': {'date': '$d', 'timezone': '-0100'}}", "{'d': {'$date': 0}}",
+       "{'year': 1969, 'month': 12, 'day': 31, 'hour': 23, 'minute': 0, 'second': 0, 'millisecond': 0}"},
+      {"{'$dateToParts': {'date': '$d', 'iso8601': true}}", "{'d': {'$date': 0}}",
+       "{'isoWeekYear': 1970, 'isoWeek': 1, 'isoDayOfWeek': 4, 'hour': 0, 'minute': 0, 'second': 0, 'millisecond': 0}"},
+      {"{'$dateToParts': {'date': '$d', 'iso8601': 1}}", "{'d': {'$date': 0}}", "error 40521"},
+      {"{'$dateToParts': {}}", "{}", "error 40522"},
+      {"{'$dateFromParts': {'year': 2021, 'month': '$m', 'day': 3, 'timezone': 'Europe/Berlin'}}", "{'m': 14}",
+       "{'$date': 1643842800000}"},
+      {"{'$dateFromParts': {'isoWeekYear': 2020, 'isoWeek': '$w', 'isoDayOfWeek': 5}}", "{'w': 53}",
+       "{'$date': 1609459200000}"},
+      {"{'$dateFromParts': {'year': '$y'}}", "{'y': null}", "null"},
+      {"{'$dateFromParts': {'year': '$y'}}", "{'y': 'x'}", "error 40515"},
+      {"{'$dateFromParts': {'year': '$y'}}", "{'y': 10000}", "error 40523"},
+      {"{'$dateFromParts': {'year': 2000, 'day': '$y'}}", "{'y': 100000}", "error 31034"},
+      {"{'$dateFromParts': {'month': 1}}", "{}", "error 40516"},
+      {"{'$dateFromParts': {'year': 2000, 'isoWeek': 1}}", "{}", "error 40489"},
+      {"{'$dateToString': {'date': '$d'}}", "{'d': {'$date': 1612325106789}}", "'2021-02-03T04:05:06.789Z'"},
+      {"{'$dateToString': {'date': '$d', 'format': '%d/%b/%B %j %U %V %G %u %w %z %Z %%', 'timezone': '-03:30'}}",
+       "{'d': {'$date': 1612325106789}}", "'03/Feb/February 034 05 05 2021 3 4 -0330 -210 %'"},
+      {"{'$dateToString': {'date': '$d', 'onNull': {'$concat': ['$e', '!']}}}", "{'e': 'none'}", "'none!'"},
+      {"{'$dateToString': {'date': '$d', 'format': '%Q'}}", "{'d': {'$date': 0}}", "error 18536"},
+      {"{'$dateToString': {'date': '$d', 'format': '%'}}", "{'d': {'$date': 0}}", "error 18535"},
+      {"{'$dateToString': {'date': '$d', 'format': 1}}", "{'d': {'$date': 0}}", "error 18533"},
+      {"{'$dateToString': {'date': '$d'}}", "{'d': {'$date': {'$numberLong': '999999999999999'}}}", "error 18537"},
+      {"{'$dateToString': {'format': 'x'}}", "{}", "error 18628"},
+      {"{'$dateFromString': {'dateString': '$s'}}", "{'s': '2021-02-03T04:05:06.789Z'}", "{'$date': 1612325106789}"},
+      {"{'$dateFromString': {'dateString': '$s'}}", "{'s': '2021-02-03 05:05:06.789+0100'}",
+       "{'$date': 1612325106789}"},
+      {"{'$dateFromString': {'dateString': '$s', 'timezone': 'Europe/Berlin'}}", "{'s': '2021-02-03'}",
+       "{'$date': 1612306800000}"},
+      {"{'$dateFromString': {'dateString': '$s'}}", "{'s': 'Wed, 3 Feb 2021 04:05:06 UTC'}",
+       "{'$date': 1612325106000}"},
+      {"{'$dateFromString': {'dateString': '$s'}}", "{'s': 'February 3, 2021'}", "{'$date': 1612310400000}"},
+      {"{'$dateFromString': {'dateString': '$s', 'format': '%d.%m.%Y %H:%M %z'}}", "{'s': '03.02.2021 04:05 +0100'}",
+       "{'$date': 1612321500000}"},
+      {"{'$dateFromString': {'dateString': '$s', 'format': '%G-%V-%u'}}", "{'s': '2020-53-5'}",
+       "{'$date': 1609459200000}"},
+      {"{'$dateFromString': {'dateString': '$s', 'format': '%Y'}}", "{'s': '2020'}", "error 241"},
+      {"{'$dateFromString': {'dateString': '$s', 'timezone': 'UTC'}}", "{'s': '2021-02-03T04:05:06Z'}", "error 241"},
+      {"{'$dateFromString': {'dateString': '$s'}}", "{'s': '2021-02-30'}", "error 241"},
+      {"{'$dateFromString': {'dateString': '$s'}}", "{'s': 5}", "error 241"},
+      {"{'$dateFromString': {'dateString': '$s', 'onError': '$s', 'onNull': 0}}", "{'s': 'bad'}", "'bad'"},
+      {"{'$dateFromString': {'dateString': '$s', 'onError': 1, 'onNull': 0}}", "{}", "0"},
+      {"{'$dateFromString': {'format': '%Y'}}", "{}", "error 40542"},
+      {"{'$dateFromString': {'dateString': 'x', 'y': 1}}", "{}", "error 40541"},
+      {"{'$dateFromString': 1}", "{}", "error 40540"},
+  };
+  return kCases;
+}
+
+TEST(DateTest, Table) { Check(DateCases()); }
+
+}  // namespace braid::query::test

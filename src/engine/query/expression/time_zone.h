@@ -1,0 +1,38 @@
+// TimeZone: UTC, a fixed offset ("+05:30", "-0300", "+02") or a named zone ("Europe/Berlin", from ICU's tables).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.h"
+#include "engine/bson/value.h"
+
+namespace braid::query {
+
+/// Small and copied freely; named zones live as long as the process. Any thread.
+class TimeZone {
+ public:
+  TimeZone() = default;  ///< UTC
+  static TimeZone Fixed(int64_t offset_millis) {
+    TimeZone zone;
+    zone.offset_ = offset_millis;
+    return zone;
+  }
+  /// Location(40485) for what is neither an offset nor a known name.
+  static Result<TimeZone> Find(std::string_view name);
+  /// The operand `timezone`: a string, else Location(40517).
+  static Result<TimeZone> Of(const bson::Value& value);
+
+  bool IsUtc() const { return zone_ == nullptr && offset_ == 0; }
+  /// What is added to UTC at that moment.
+  int64_t OffsetAt(int64_t utc_millis) const;
+  int64_t ToLocal(int64_t utc_millis) const { return utc_millis + OffsetAt(utc_millis); }
+  /// Times that a change of clocks skips or repeats are read with the offset before the change.
+  int64_t ToUtc(int64_t local_millis) const;
+
+ private:
+  const void* zone_ = nullptr;  // ICU's zone; null: offset_ alone
+  int64_t offset_ = 0;
+};
+
+}  // namespace braid::query
