@@ -1,6 +1,7 @@
 // Catalog: databases, collections, indexes and their options; persisted in the store, held in memory.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,7 +15,9 @@
 namespace braid::catalog {
 
 /// Any thread. Readers get an immutable description; a change is committed to the store before it is seen.
-/// A database exists while it has a collection.
+/// A database exists while it has a collection. Numbers of collections and indexes are never used again, so what is
+/// left of a dropped one can meet nobody; a drop is noted in the commit that removes the description, and finished at
+/// the next start if it was interrupted.
 class Catalog {
  public:
   /// Reads every description; removes what an unfinished index build or drop left behind.
@@ -23,6 +26,7 @@ class Catalog {
   /// Null if there is none.
   CollectionPtr Find(const Namespace& ns) const;
   CollectionPtr Find(std::string_view database, std::string_view collection) const;
+  CollectionPtr FindNumber(uint32_t number) const;
   std::vector<std::string> Databases() const;                               // sorted
   std::vector<CollectionPtr> Collections(std::string_view database) const;  // sorted by name
   std::vector<CollectionPtr> All() const;
@@ -32,29 +36,58 @@ class Catalog {
     storage::LogPosition position = 0;  // to be durable before it is acknowledged
     bool created = false;
   };
-  /// `options` as the create command's, already checked: validator, validationLevel, validationAction, collation, ….
-  /// kNamespaceExists if it exists with other options; `created` false if it exists with the same.
+  /// Every change waits for the collection's writers of this moment: the caller must not hold its gate.
+  ///
+  /// `options` as the create command's: validator, validationLevel, validationAction, collation, …; what is known here
+  /// is checked, the rest kept. kNamespaceExists if it exists with other options; `created` false if it exists with the
+  /// same.
   Result<Change> Create(const Namespace& ns, bson::View options);
   /// Creates with default options if absent: what a first insert does.
   Result<Change> Ensure(const Namespace& ns);
-  /// The position; 0 if there was no such collection. Waits for writers of this moment, then removes data in the
-  /// background.
+  /// The description it had; null and position 0 if there was no such collection. Its data is gone on return.
   Result<Change> Drop(const Namespace& ns);
+  /// 26, 48, or 20 for the same name twice.
   Result<Change> Rename(const Namespace& from, const Namespace& to, bool drop_target);
-  /// collMod: replaces validator, level, action; hides an index; changes a TTL.
+  /// collMod: `change` sets validator_spec, validation_level, validation_action, or puts an Index::Clone() with another
+  /// `hidden` or `expire_after_seconds` into `indexes`; options and the parsed validator follow from these. 26.
   Result<Change> Modify(const Namespace& ns, const std::function<Status(Collection*)>& change);
 
   /// Adds indexes in state `building` (writers maintain them from now on); index_build.h fills them and calls
-  /// FinishIndex or AbortIndex.
+  /// FinishIndexes or RemoveIndexes. The new ones are the last of `collection->indexes`.
   Result<Change> StartIndexes(const Namespace& ns, std::vector<IndexSpec> specs);
   Result<Change> FinishIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers);
+  /// Also what dropIndexes does. Numbers that are not there are passed over; the entries are gone on return.
   Result<Change> RemoveIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers);
+
+  static constexpr size_t kIndexesMax = 64;
 
  private:
   explicit Catalog(storage::Store& store) : store_(store) {}
+
+  struct Leftover {
+    uint32_t number;
+    bool index;
+  };
+  Status LoadDescriptions();
+  Status LoadFigures();
+  Status FinishDrops();
+  /// Removes the data of what the catalogue no longer knows, and then the notes about it.
+  Status Collect(const std::vector<Leftover>& leftovers);
+  static std::vector<Leftover> LeftoversOf(const Collection& collection);
+  void Note(storage::WriteSet& writes, const std::vector<Leftover>& leftovers) const;
+
+  void Describe(storage::WriteSet& writes, const Collection& collection) const;
+  Result<Change> CreateLocked(const Namespace& ns, bson::View options);
+  /// Runs `change` on a copy under the gate, commits the new description and shows it.
+  Result<Change> Replace(const Namespace& ns, const std::function<Status(Collection*, storage::WriteSet&)>& change);
+  void Show(CollectionPtr collection);
+  void Hide(const Namespace& ns);
+  uint32_t TakeNumber(storage::WriteSet& writes);
+
   storage::Store& store_;
   mutable std::shared_mutex mu_;  // guards map_
-  std::mutex change_mu_;          // one change at a time
+  std::mutex change_mu_;          // one change at a time; guards last_number_
+  uint32_t last_number_ = 0;
   std::map<Namespace, CollectionPtr> map_;
 };
 

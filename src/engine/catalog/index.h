@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "engine/bson/collation.h"
 #include "engine/bson/value.h"
 #include "engine/query/match/filter.h"
+#include "engine/query/match/key_paths.h"
 
 namespace braid::catalog {
 
@@ -32,26 +34,46 @@ struct IndexSpec {
   std::shared_ptr<const bson::Collation> collation;  // null: simple
   std::optional<bson::Document> partial_filter;      // as given
   query::Filter partial;                             // parsed; matches everything if there is none
+  query::KeyPaths paths;                             // of the fields
 
   bool is_id() const { return name == "_id_"; }
-  bool is_hashed() const;
+  bool is_hashed() const;  ///< one of its fields is
+  bool is_ttl() const { return expire_after_seconds.has_value() && !is_hashed(); }
 
   /// `default_collation` is the collection's, taken when the specification names none.
   static Result<IndexSpec> Parse(bson::View specification, std::shared_ptr<const bson::Collation> default_collation);
   /// As listIndexes shows it, and as the catalogue stores it.
   bson::Document ToBson() const;
+  /// The index every collection has: {_id: 1}, under the collection's collation. It has no entries of its own: the
+  /// documents' keys are in its order, and it is unique because they are.
+  static IndexSpec Id(std::shared_ptr<const bson::Collation> collation);
+  static constexpr size_t kFieldsMax = 32;
+
+  /// The rules of wire.md 3: nothing in common OK and false; the same index again OK and true; else the error, 85
+  /// or 86.
+  Result<bool> CompareWith(const IndexSpec& existing) const;
 };
 
 /// An index in use. Spec and number never change; multikey bits only gain.
 struct Index {
   IndexSpec spec;
-  uint32_t number = 0;
-  bool building = false;                          // writers maintain it, readers do not use it yet
-  mutable std::atomic<uint64_t> multikey{0};      // bit i: field i has met an array
-  mutable std::atomic<bool> build_failed{false};  // a writer met a duplicate while a unique index was being built
-  mutable std::atomic<uint64_t> uses{0};          // for $indexStats
+  uint32_t number = 0;                               // 0: the _id index
+  bool building = false;                             // writers maintain it, readers do not use it yet
+  mutable std::atomic<uint64_t> multikey{0};         // bit i: field i has met an array
+  mutable std::atomic<uint64_t> multikey_stored{0};  // those of the bits that are committed
+  mutable std::atomic<bool> build_failed{false};     // a writer met a duplicate while a unique index was being built
+  mutable std::atomic<uint64_t> uses{0};             // for $indexStats
 
   bool is_multikey() const { return multikey.load(std::memory_order_relaxed) != 0; }
+  /// A copy to be changed, for Catalog::Modify: what the original counts from here on is lost, so only under the gate.
+  std::shared_ptr<Index> Clone() const;
+  /// A writer cannot keep this index, which is being built: the build will fail with this error, the write goes on.
+  void FailBuild(const Status& why) const;
+  Status build_error() const;  ///< the first one; OK if none
+
+ private:
+  mutable std::mutex build_mu_;  // guards build_error_
+  mutable Status build_error_;
 };
 
 }  // namespace braid::catalog

@@ -1,0 +1,202 @@
+// Catalog: lookups, creation, and how a change becomes a commit.
+#include "engine/catalog/catalog.h"
+
+#include "base/random.h"
+#include "base/strings.h"
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+
+namespace braid::catalog {
+namespace {
+
+std::string MakeUuid() {
+  uint64_t halves[2] = {RandomSeed(), RandomSeed()};
+  std::string bytes(reinterpret_cast<const char*>(halves), 16);
+  bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
+  bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
+  return bytes;
+}
+
+/// The system collections that may be made; every other name under "system." is MongoDB's own.
+bool MayBeCreated(std::string_view collection) {
+  constexpr std::string_view kSystem[] = {"system.js",       "system.profile", "system.roles",
+                                          "system.sessions", "system.users",   "system.version"};
+  if (collection.starts_with("$cmd")) return false;
+  if (!collection.starts_with("system.")) return true;
+  return std::find(std::begin(kSystem), std::end(kSystem), collection) != std::end(kSystem);
+}
+
+Status NotFound(const Namespace& ns) { return {Code::kNamespaceNotFound, StrCat("ns not found: ", ns.ToString())}; }
+
+}  // namespace
+
+CollectionPtr Catalog::Find(const Namespace& ns) const {
+  std::shared_lock lock(mu_);
+  const auto at = map_.find(ns);
+  return at == map_.end() ? nullptr : at->second;
+}
+
+CollectionPtr Catalog::Find(std::string_view database, std::string_view collection) const {
+  return Find(Namespace{std::string(database), std::string(collection)});
+}
+
+CollectionPtr Catalog::FindNumber(uint32_t number) const {
+  std::shared_lock lock(mu_);
+  for (const auto& [ns, collection] : map_) {
+    if (collection->number == number) return collection;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Catalog::Databases() const {
+  std::shared_lock lock(mu_);
+  std::vector<std::string> names;
+  for (const auto& [ns, collection] : map_) {
+    if (names.empty() || names.back() != ns.database) names.push_back(ns.database);
+  }
+  return names;
+}
+
+std::vector<CollectionPtr> Catalog::Collections(std::string_view database) const {
+  std::shared_lock lock(mu_);
+  std::vector<CollectionPtr> found;
+  for (auto at = map_.lower_bound({std::string(database), ""}); at != map_.end() && at->first.database == database;
+       ++at) {
+    found.push_back(at->second);
+  }
+  return found;
+}
+
+std::vector<CollectionPtr> Catalog::All() const {
+  std::shared_lock lock(mu_);
+  std::vector<CollectionPtr> all;
+  for (const auto& [ns, collection] : map_) all.push_back(collection);
+  return all;
+}
+
+void Catalog::Show(CollectionPtr collection) {
+  std::unique_lock lock(mu_);
+  map_[collection->ns] = std::move(collection);
+}
+
+void Catalog::Hide(const Namespace& ns) {
+  std::unique_lock lock(mu_);
+  map_.erase(ns);
+}
+
+uint32_t Catalog::TakeNumber(storage::WriteSet& writes) {
+  writes.Add(storage::NumberKey(), 1);
+  return ++last_number_;
+}
+
+void Catalog::Describe(storage::WriteSet& writes, const Collection& collection) const {
+  writes.Put(storage::CatalogKey(collection.ns.database, collection.ns.collection), DescriptionOf(collection).bytes());
+}
+
+Result<Catalog::Change> Catalog::CreateLocked(const Namespace& ns, bson::View options) {
+  if (!MayBeCreated(ns.collection)) {
+    return Status(Code::kInvalidNamespace, StrCat("cannot write to '", ns.ToString(), "'"));
+  }
+  auto collection = std::make_shared<Collection>();
+  collection->ns = ns;
+  collection->uuid = MakeUuid();
+  collection->options = bson::Document(options);
+  collection->state = std::make_shared<CollectionState>();
+  BRAID_CHECK_OK(ApplyOptions(collection.get()));
+  auto id = std::make_shared<Index>();
+  id->spec = IndexSpec::Id(collection->collation);
+  collection->indexes.push_back(std::move(id));
+  storage::WriteSet writes(store_);
+  collection->number = TakeNumber(writes);
+  Describe(writes, *collection);
+  Change change{.collection = collection, .created = true};
+  BRAID_TRY(change.position, store_.Commit(writes));
+  Show(std::move(collection));
+  return change;
+}
+
+Result<Catalog::Change> Catalog::Create(const Namespace& ns, bson::View options) {
+  std::lock_guard lock(change_mu_);
+  if (CollectionPtr existing = Find(ns)) {
+    if (bson::Compare(existing->options, options) != 0) {
+      return Status(Code::kNamespaceExists,
+                    StrCat("Collection ", ns.ToString(), " already exists with different options."));
+    }
+    return Change{.collection = existing, .position = store_.newest()};
+  }
+  return CreateLocked(ns, options);
+}
+
+Result<Catalog::Change> Catalog::Ensure(const Namespace& ns) {
+  if (CollectionPtr existing = Find(ns)) return Change{.collection = existing};
+  std::lock_guard lock(change_mu_);
+  if (CollectionPtr existing = Find(ns)) return Change{.collection = existing, .position = store_.newest()};
+  return CreateLocked(ns, bson::View());
+}
+
+Result<Catalog::Change> Catalog::Replace(const Namespace& ns,
+                                         const std::function<Status(Collection*, storage::WriteSet&)>& change) {
+  const CollectionPtr before = Find(ns);
+  if (before == nullptr) return NotFound(ns);
+  std::unique_lock gate(before->state->gate);
+  auto after = std::make_shared<Collection>(*before);
+  storage::WriteSet writes(store_);
+  BRAID_CHECK_OK(change(after.get(), writes));
+  Describe(writes, *after);
+  Change result{.collection = after};
+  BRAID_TRY(result.position, store_.Commit(writes));
+  Show(std::move(after));
+  return result;
+}
+
+Result<Catalog::Change> Catalog::Modify(const Namespace& ns, const std::function<Status(Collection*)>& change) {
+  std::lock_guard lock(change_mu_);
+  return Replace(ns, [&change](Collection* collection, storage::WriteSet&) -> Status {
+    const Collection before = *collection;
+    BRAID_CHECK_OK(change(collection));
+    return UpdateOptions(before, collection);
+  });
+}
+
+Result<Catalog::Change> Catalog::StartIndexes(const Namespace& ns, std::vector<IndexSpec> specs) {
+  std::lock_guard lock(change_mu_);
+  return Replace(ns, [&](Collection* collection, storage::WriteSet& writes) -> Status {
+    for (IndexSpec& spec : specs) {
+      for (const auto& existing : collection->indexes) {
+        BRAID_TRY(bool same, spec.CompareWith(existing->spec));
+        if (same) return {Code::kIndexAlreadyExists, StrCat("the index ", spec.name, " exists already")};
+      }
+      if (collection->indexes.size() >= kIndexesMax) {
+        return {Code::kCannotCreateIndex,
+                StrCat("add index fails, too many indexes for ", ns.ToString(), ": at most ", kIndexesMax)};
+      }
+      auto index = std::make_shared<Index>();
+      index->number = TakeNumber(writes);
+      index->building = true;
+      index->spec = std::move(spec);
+      collection->indexes.push_back(std::move(index));
+    }
+    return {};
+  });
+}
+
+Result<Catalog::Change> Catalog::FinishIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers) {
+  std::lock_guard lock(change_mu_);
+  return Replace(ns, [&](Collection* collection, storage::WriteSet&) -> Status {
+    size_t finished = 0;
+    for (auto& index : collection->indexes) {
+      if (std::find(numbers.begin(), numbers.end(), index->number) == numbers.end()) continue;
+      BRAID_CHECK_OK(index->build_error());  // under the gate: no writer can add one any more
+      auto ready = index->Clone();
+      ready->building = false;
+      index = std::move(ready);
+      ++finished;
+    }
+    if (finished != numbers.size()) {
+      return {Code::kIndexBuildAborted, StrCat("an index of ", ns.ToString(), " was dropped while it was built")};
+    }
+    return {};
+  });
+}
+
+}  // namespace braid::catalog

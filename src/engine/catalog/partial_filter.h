@@ -1,0 +1,14 @@
+// The filter of a partial index: the query language, without what cannot be reasoned about.
+#pragma once
+
+#include <memory>
+
+#include "engine/bson/collation.h"
+#include "engine/query/match/filter.h"
+
+namespace braid::catalog {
+
+/// kCannotCreateIndex for an operator other than $eq, $gt(e), $lt(e), $in, $exists: true, $type, $and, $or.
+Result<query::Filter> ParsePartialFilter(bson::View filter, std::shared_ptr<const bson::Collation> collation);
+
+}  // namespace braid::catalog
