@@ -32,14 +32,9 @@ constexpr Operator kPathOperators[] = {
 
 // In place of a path. Sorted, checked by a test.
 constexpr Operator kTopOperators[] = {
-    {"$alwaysFalse", ParseConstant},
-    {"$alwaysTrue", ParseConstant},
-    {"$and", ParseLogical},
-    {"$comment", ParseComment},
-    {"$expr", ParseExpr},
-    {"$nor", ParseLogical},
-    {"$or", ParseLogical},
-    {"$sampleRate", ParseSampleRate},
+    {"$alwaysFalse", ParseConstant}, {"$alwaysTrue", ParseConstant}, {"$and", ParseLogical},
+    {"$comment", ParseComment},      {"$expr", ParseExpr},           {"$jsonSchema", ParseJsonSchema},
+    {"$nor", ParseLogical},          {"$or", ParseLogical},          {"$sampleRate", ParseSampleRate},
 };
 
 // MongoDB has these and Braid does not: no JavaScript, no geography, no text search.
