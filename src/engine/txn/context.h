@@ -1,6 +1,7 @@
 // Context: what one request carries from commands/ down to storage/: snapshot, write set, locks, deadline, session.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,10 @@ struct Shared {
 /// or Abort; (3) nothing is visible to others before Commit, everything at once with it.
 class Context {
  public:
-  Context(Shared& shared, Operation& operation);
+  enum class Kind { kStatement, kTransaction };
+  /// A transaction's locks are met with kWriteConflict by others, it commits under the gates of what it wrote (the
+  /// caller of a statement holds them already), and it may not change what was changed since its snapshot.
+  Context(Shared& shared, Operation& operation, Kind kind = Kind::kStatement);
   ~Context();  ///< aborts what was not committed
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -36,7 +40,7 @@ class Context {
   Status Check() { return operation_.Check(); }
   int64_t now_millis() const { return now_millis_; }  ///< fixed for the request: $$NOW, TTL visibility
 
-  /// Fixes the read view from here on; a statement that only reads takes one at its start.
+  /// Fixes the read view from here on, unless it is fixed already; a statement that only reads takes one at its start.
   void FixSnapshot();
   /// Goes on in a read view that was handed over before.
   void UseSnapshot(storage::Snapshot snapshot) { snapshot_ = std::move(snapshot); }
@@ -48,14 +52,21 @@ class Context {
   Result<bool> Get(std::string_view key, storage::Buffer* out) const;
   std::unique_ptr<storage::Cursor> NewCursor(storage::Range range) const;
 
-  /// See LockTable.
+  bool is_transaction() const { return kind_ == Kind::kTransaction; }
+
+  /// See LockTable. Waits through the operation's deadline and kill.
   Status Lock(std::string_view key);
 
   /// Per collection change of the figures, folded into the write set's counters at Commit.
   void CountDocument(const catalog::CollectionPtr& collection, storage::ShardNumber shard, int64_t documents,
                      int64_t bytes);
 
-  /// Commits the write set and releases the locks. The latest position is kept for the reply (durable_at).
+  /// The index has met arrays in these fields: known to planners at once, committed with the write set. The key of the
+  /// bits must be locked (records.cc).
+  void NoteMultikey(std::shared_ptr<const catalog::Index> index, uint64_t bits);
+
+  /// Commits the write set and releases the locks; on an error the write set is gone too. The latest position is kept
+  /// for the reply (durable_at).
   Status Commit();
   void Abort();
   storage::LogPosition position() const { return position_; }
@@ -69,15 +80,19 @@ class Context {
     int64_t bytes;
   };
   void ReleaseLocks();
+  Status CommitUnderGates();
+  Status CommitWrites();
 
   Shared& shared_;
   Operation& operation_;
+  const Kind kind_;
   const int64_t now_millis_;
   const LockOwner owner_;
   storage::Snapshot snapshot_;
   storage::WriteSet writes_;
   std::vector<uint64_t> locked_;
   std::vector<Delta> deltas_;
+  std::vector<std::pair<std::shared_ptr<const catalog::Index>, uint64_t>> multikey_;
   storage::LogPosition position_ = 0;
 };
 

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <array>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "base/status.h"
 
@@ -15,25 +13,24 @@ namespace braid::txn {
 
 using LockOwner = uint64_t;
 
-/// Keys are locked by a 64-bit hash: two keys that collide only wait for each other without need. Any thread.
+/// Never waits: a key that somebody else holds is kWriteConflict at once, and the caller decides whether to let go of
+/// its own locks and try again (a plain statement) or to give up (a transaction). So there is no cycle of waiting. Keys
+/// are locked by a 64-bit hash: two keys that collide only conflict without need. Any thread.
 class LockTable {
  public:
-  /// OK if free or already held by `owner`. Held by a plain statement: waits for it (microseconds). Held by an open
-  /// transaction: kWriteConflict at once, so that no thread waits for a client.
-  Status Lock(LockOwner owner, std::string_view key, bool by_transaction);
-  void Unlock(LockOwner owner, uint64_t hash);
   static uint64_t HashOf(std::string_view key);
 
+  /// True if the lock is new, false if `owner` held it already.
+  Result<bool> Lock(LockOwner owner, uint64_t hash);
+  void Unlock(uint64_t hash);
+
  private:
-  struct Held {
-    LockOwner owner;
-    bool by_transaction;
-  };
   struct Stripe {
     std::mutex mu;
-    std::condition_variable freed;
-    std::unordered_map<uint64_t, Held> held;
+    std::unordered_map<uint64_t, LockOwner> held;
   };
+  Stripe& StripeOf(uint64_t hash) { return stripes_[hash % kStripes]; }
+
   static constexpr size_t kStripes = 64;
   std::array<Stripe, kStripes> stripes_;
 };

@@ -30,7 +30,8 @@ struct Operation {
   std::atomic<int> killed{0};              // a Code: kInterrupted, kInterruptedAtShutdown, …
   std::atomic<uint64_t> progress_done{0};  // an index build's documents
   std::atomic<uint64_t> progress_total{0};
-  const char* message = "";  // what the progress is of
+  const char* message = "";               // what the progress is of
+  const Clock* clock = &Clock::System();  // of `started` and `deadline`
 
   /// OK, kMaxTimeMSExpired, or what killed it. Cheap: reads the clock only now and then.
   Status Check();

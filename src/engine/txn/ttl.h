@@ -1,6 +1,7 @@
 // TTL: removes documents whose time is over, in the background.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -24,7 +25,8 @@ class TtlSweeper {
   Shared& shared_;
   std::atomic<uint64_t> passes_{0};
   std::atomic<uint64_t> removed_{0};
-  std::mutex mu_;
+  std::mutex sweep_mu_;  // one pass at a time
+  std::mutex mu_;        // guards stop_
   std::condition_variable wake_;
   bool stop_ = false;
   std::thread thread_;

@@ -22,13 +22,19 @@ class BackOff {
   Status Wait() {
     call_.engine.counters.write_conflicts.fetch_add(1, std::memory_order_relaxed);
     BRAID_CHECK_OK(call_.context.Check());
-    std::this_thread::sleep_for(delay_);
-    delay_ = std::min(delay_ * 2, std::chrono::microseconds(2000));
+    if (tries_++ < kYields) {
+      std::this_thread::yield();  // most holders are about to commit
+    } else {
+      std::this_thread::sleep_for(delay_);
+      delay_ = std::min(delay_ * 2, std::chrono::microseconds(2000));
+    }
     return {};
   }
 
  private:
+  static constexpr int kYields = 4;
   Call& call_;
+  int tries_ = 0;
   std::chrono::microseconds delay_{20};
 };
 

@@ -1,0 +1,87 @@
+#include "engine/txn/context.h"
+
+#include <atomic>
+
+namespace braid::txn {
+namespace {
+
+LockOwner NextOwner() {
+  static std::atomic<LockOwner> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+Context::Context(Shared& shared, Operation& operation)
+    : shared_(shared),
+      operation_(operation),
+      now_millis_(shared.clock.NowMillis()),
+      owner_(NextOwner()),
+      writes_(shared.store) {}
+
+Context::~Context() { Abort(); }
+
+void Context::FixSnapshot() {
+  if (snapshot_.empty()) snapshot_ = shared_.store.TakeSnapshot();
+}
+
+Result<bool> Context::Get(std::string_view key, storage::Buffer* out) const { return writes_.Get(key, snapshot_, out); }
+
+std::unique_ptr<storage::Cursor> Context::NewCursor(storage::Range range) const {
+  return writes_.NewCursor(std::move(range), snapshot_);
+}
+
+Status Context::Lock(std::string_view key) {
+  const uint64_t hash = LockTable::HashOf(key);
+  BRAID_TRY(bool locked_now, shared_.locks.Lock(owner_, hash));
+  if (locked_now) locked_.push_back(hash);
+  return {};
+}
+
+void Context::CountDocument(const catalog::CollectionPtr& collection, storage::ShardNumber shard, int64_t documents,
+                            int64_t bytes) {
+  for (Delta& delta : deltas_) {
+    if (delta.collection->number != collection->number || delta.shard != shard) continue;
+    delta.documents += documents;
+    delta.bytes += bytes;
+    return;
+  }
+  deltas_.push_back({collection, shard, documents, bytes});
+}
+
+Status Context::Commit() {
+  if (writes_.empty()) {
+    ReleaseLocks();
+    return {};
+  }
+  for (const Delta& delta : deltas_) {
+    if (delta.documents != 0) writes_.Add(storage::CountKey(delta.collection->number, delta.shard), delta.documents);
+    if (delta.bytes != 0) writes_.Add(storage::BytesKey(delta.collection->number, delta.shard), delta.bytes);
+  }
+  Result<storage::LogPosition> position = shared_.store.Commit(writes_);
+  if (!position.ok()) {
+    Abort();
+    return position.error();
+  }
+  for (const Delta& delta : deltas_) {
+    delta.collection->state->documents.fetch_add(delta.documents, std::memory_order_relaxed);
+    delta.collection->state->bytes.fetch_add(delta.bytes, std::memory_order_relaxed);
+  }
+  deltas_.clear();
+  NotePosition(*position);
+  ReleaseLocks();
+  return {};
+}
+
+void Context::Abort() {
+  writes_.Clear();
+  deltas_.clear();
+  ReleaseLocks();
+}
+
+void Context::ReleaseLocks() {
+  for (uint64_t hash : locked_) shared_.locks.Unlock(hash);
+  locked_.clear();
+}
+
+}  // namespace braid::txn

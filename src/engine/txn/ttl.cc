@@ -1,0 +1,115 @@
+// The TTL sweeper.
+#include "engine/txn/ttl.h"
+
+#include <chrono>
+#include <limits>
+#include <shared_mutex>
+
+#include "base/log.h"
+#include "engine/bson/arena.h"
+#include "engine/bson/key_encoding.h"
+#include "engine/storage/keys.h"
+#include "engine/txn/records.h"
+
+namespace braid::txn {
+namespace {
+
+constexpr size_t kBatchDocuments = 500;
+constexpr auto kEvery = std::chrono::seconds(1);
+
+/// The entries of dates up to `until_millis`.
+storage::Range DatesUntil(const catalog::Index& index, storage::ShardNumber shard, int64_t until_millis) {
+  const bool descending = index.spec.fields[0].descending;
+  const auto bound = [&](int64_t millis) {
+    bson::Arena arena;
+    std::string key = storage::IndexPrefix(index.number, shard);
+    bson::AppendKey(&key, arena.DateMillis(millis), descending);
+    return key;
+  };
+  std::string first = bound(std::numeric_limits<int64_t>::min());
+  std::string last = bound(until_millis);
+  if (descending) std::swap(first, last);
+  return {std::move(first), storage::PrefixEnd(last)};
+}
+
+/// Removes a batch of expired documents; returns how many, 0 if there are none left to be had.
+Result<uint64_t> SweepBatch(Shared& shared, Operation& operation, const catalog::Namespace& ns,
+                            const std::string& index_name, std::string* from) {
+  const catalog::CollectionPtr collection = shared.catalog.Find(ns);
+  if (collection == nullptr) return uint64_t{0};
+  std::shared_lock gate(collection->state->gate);
+  const catalog::Index* index = collection->FindIndex(index_name);
+  if (shared.catalog.Find(ns) != collection || index == nullptr || !index->spec.is_ttl() || index->building) {
+    return uint64_t{0};
+  }
+  Context context(shared, operation);
+  const int64_t until = context.now_millis() - *index->spec.expire_after_seconds * 1000;
+  const auto cursor = context.NewCursor(DatesUntil(*index, collection->primary_shard, until));
+  const std::string prefix = storage::DocumentPrefix(collection->number, collection->primary_shard);
+  uint64_t removed = 0;
+  size_t seen = 0;
+  storage::Buffer document;
+  for (cursor->Seek(*from); cursor->Valid() && seen < kBatchDocuments; cursor->Next(), ++seen) {
+    BRAID_TRY(StoredEntry entry, ReadEntry(*index, cursor->key(), cursor->value()));
+    const auto found = ReadForChange(context, *collection, prefix + std::string(entry.id_key), &document);
+    if (!found.ok() && found.error().code() == Code::kWriteConflict) continue;  // in use: the next pass
+    if (!found.ok()) return found.error();
+    if (!*found || !collection->IsExpired(bson::View(document.view()), context.now_millis())) continue;
+    const Status status = Remove(context, collection, bson::View(document.view()));
+    if (status.code() == Code::kWriteConflict) continue;
+    BRAID_CHECK_OK(status);
+    ++removed;
+  }
+  BRAID_CHECK_OK(cursor->status());
+  *from = cursor->Valid() ? std::string(cursor->key()) : std::string();
+  BRAID_CHECK_OK(context.Commit());
+  return removed;
+}
+
+}  // namespace
+
+TtlSweeper::TtlSweeper(Shared& shared) : shared_(shared), thread_([this] { Loop(); }) {}
+
+TtlSweeper::~TtlSweeper() {
+  {
+    std::lock_guard lock(mu_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+Result<uint64_t> TtlSweeper::Sweep() {
+  std::lock_guard one_at_a_time(sweep_mu_);
+  Operations::Handle operation = shared_.operations.Start();
+  operation->name = "ttl";
+  uint64_t total = 0;
+  for (const catalog::CollectionPtr& collection : shared_.catalog.All()) {
+    if (!collection->has_ttl()) continue;
+    operation->ns = collection->ns.ToString();
+    for (const auto& index : collection->indexes) {
+      if (!index->spec.is_ttl() || index->building) continue;
+      std::string from;
+      do {
+        BRAID_CHECK_OK(operation->Check());
+        BRAID_TRY(uint64_t removed, SweepBatch(shared_, *operation, collection->ns, index->spec.name, &from));
+        total += removed;
+        removed_ += removed;
+      } while (!from.empty());
+    }
+  }
+  ++passes_;
+  return total;
+}
+
+void TtlSweeper::Loop() {
+  std::unique_lock lock(mu_);
+  while (!wake_.wait_for(lock, kEvery, [this] { return stop_; })) {
+    lock.unlock();
+    const auto swept = Sweep();
+    if (!swept.ok()) log::warn("TTL pass: {}", swept.error().ToString());
+    lock.lock();
+  }
+}
+
+}  // namespace braid::txn

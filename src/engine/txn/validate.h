@@ -1,0 +1,30 @@
+// Validate: whether the indexes of a collection say what its documents say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/txn/context.h"
+
+namespace braid::txn {
+
+struct ValidationReport {
+  uint64_t documents = 0;
+  uint64_t bytes = 0;
+  struct IndexFigures {
+    std::string name;
+    uint64_t keys = 0;
+  };
+  std::vector<IndexFigures> indexes;  // in the order of the collection's
+  std::vector<std::string> errors;    // at most kErrorsMax of them; empty: all is well
+  static constexpr size_t kErrorsMax = 20;
+};
+
+/// Reads the context's snapshot (fixes one if there is none): every document's entries are there with its values, there
+/// are no others, multikey bits are set, and the counters are right. The caller holds the gate, or nobody writes.
+Result<ValidationReport> ValidateCollection(Context& context, const catalog::Collection& collection);
+
+/// OK, or kStorageCorrupt with the differences.
+Status CheckIndexes(Context& context, const catalog::Collection& collection);
+
+}  // namespace braid::txn
