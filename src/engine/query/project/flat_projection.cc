@@ -1,9 +1,13 @@
 // A projection that shows or hides whole top-level fields: neighbours that are shown are copied as one run of bytes.
 
+#include <algorithm>
+
 #include "engine/query/project/projection_plan.h"
 
 namespace braid::query {
 namespace {
+
+constexpr size_t kInclusionBytes = 256;  // enough for most of what is asked for, and little to waste
 
 class FlatProjection : public Projection {
  public:
@@ -14,23 +18,23 @@ class FlatProjection : public Projection {
         needed_(names_.begin(), names_.end()) {}
 
   Result<bson::Document> Apply(bson::View document, bson::Arena&) const override {
-    const char* const end = document.data() + document.size() - 1;
     std::string out;
-    if (!includes_) out.reserve(document.size());
+    out.reserve(includes_ ? std::min<size_t>(document.size(), kInclusionBytes) : document.size());
     out.append(4, '\0');
 
     const char* run = document.data() + 4;  // what is between here and the current field is shown
     size_t named_left = index_.size();
     auto it = document.begin();
-    for (; it != document.end() && named_left > 0; ++it) {
+    const auto end = document.end();
+    for (; it != end && named_left > 0; ++it) {
       const bool named = index_.Find(it->name) >= 0;
       named_left -= named ? 1 : 0;
       if (named == includes_) continue;
       out.append(run, it.raw().data());
       run = it.raw().data() + it.raw().size();
     }
-    const char* const read_to = it == document.end() ? end : it.raw().data();
-    out.append(run, includes_ ? read_to : end);
+    const char* const terminator = document.data() + document.size() - 1;
+    out.append(run, includes_ && it != end ? it.raw().data() : terminator);
 
     out.push_back('\0');
     const auto size = static_cast<uint32_t>(out.size());

@@ -27,7 +27,7 @@ class ProjectionWalk::Seen {
 
 Status ProjectionWalk::Object(const ProjectionNode& node, bson::View object, Scope scope) {
   Seen seen(node.computes ? node.children.size() : 0);
-  for (auto field = object.begin(); field != object.end(); ++field) {
+  for (auto field = object.begin(), end = object.end(); field != end; ++field) {
     const int32_t at = node.Find(field->name);
     if (at < 0) {
       if (keeps_rest_) out_.AppendRaw(field.raw());
