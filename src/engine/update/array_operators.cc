@@ -149,9 +149,10 @@ class PullMatchingOperation final : public CullOperation {
   query::Filter filter_;
 };
 
-/// Operators that stand at the top of a query and not at a field: {$pull: {a: {$or: …}}} is a query on documents.
-constexpr std::array<std::string_view, 9> kTopLevelOperators = {"$and", "$comment", "$db", "$expr", "$id",
-                                                                "$nor", "$not",     "$or", "$ref"};
+/// What makes {$pull: {a: {$or: …}}} a query on documents, because it stands at the top of a query and not at a field;
+/// and $eq, which MongoDB refuses here as unknown at the top, for a value alone says the same.
+constexpr std::array<std::string_view, 10> kTopLevelOperators = {"$and", "$comment", "$db",  "$eq", "$expr",
+                                                                 "$id",  "$nor",     "$not", "$or", "$ref"};
 
 bool IsFieldCondition(const bson::Value& value) {
   if (value.Is(bson::Type::kRegex)) return true;

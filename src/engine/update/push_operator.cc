@@ -52,8 +52,11 @@ class PushOperation final : public Operation {
     elements.insert(elements.begin() + Position(elements.size()), clauses_.values.begin(), clauses_.values.end());
     if (clauses_.sort) clauses_.sort->Sort(&elements, context.environment.collation.get());
     if (clauses_.slice) Slice(&elements);
-    const auto identical = [](const bson::Value& a, const bson::Value& b) { return a.Identical(b); };
-    if (!target.current.missing() && std::ranges::equal(before, elements, identical)) return Change::kNone;
+    // Values that are pushed count as a change even if $slice takes all of them away again.
+    const auto identical = [](const bson::Value& x, const bson::Value& y) { return x.Identical(y); };
+    if (clauses_.values.empty() && !target.current.missing() && std::ranges::equal(before, elements, identical)) {
+      return Change::kNone;
+    }
     out.OpenArray(target.name);
     for (const bson::Value& element : elements) out.AppendNext(element);
     out.Close();
