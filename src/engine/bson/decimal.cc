@@ -205,6 +205,7 @@ Decimal128 Abs(Decimal128 a) { return {a.low, a.high & ~kSignBit}; }
 Decimal128 Sqrt(Decimal128 a) { return Call<bid128_sqrt>(a); }
 Decimal128 Exp(Decimal128 a) { return Call<bid128_exp>(a); }
 Decimal128 Ln(Decimal128 a) { return Call<bid128_log>(a); }
+Decimal128 Log2(Decimal128 a) { return Call<bid128_log2>(a); }
 Decimal128 Log10(Decimal128 a) { return Call<bid128_log10>(a); }
 Decimal128 Pow(Decimal128 a, Decimal128 b) {
   // Adding the zero of the smallest exponent spreads the result over all 34 digits, as MongoDB shows powers.

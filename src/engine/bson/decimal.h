@@ -44,6 +44,7 @@ Decimal128 Abs(Decimal128 a);
 Decimal128 Sqrt(Decimal128 a);
 Decimal128 Exp(Decimal128 a);
 Decimal128 Ln(Decimal128 a);
+Decimal128 Log2(Decimal128 a);
 Decimal128 Log10(Decimal128 a);
 Decimal128 Pow(Decimal128 a, Decimal128 b);
 Decimal128 Sin(Decimal128 a);

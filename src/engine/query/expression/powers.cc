@@ -61,9 +61,9 @@ std::optional<int64_t> IntegerPower(int64_t base, int64_t exponent) {
 /// As MongoDB computes it: right for the bases 2 and 10; for any other the natural logarithm is divided by the base
 /// itself. Kept, so that a pipeline gives the same numbers here and there.
 Decimal128 DecimalLog(Decimal128 a, Decimal128 base) {
-  const Decimal128 two = decimal::FromInt64(2);
+  if (decimal::Compare(base, decimal::FromInt64(2)) == 0) return decimal::Log2(a);
   if (decimal::Compare(base, decimal::FromInt64(10)) == 0) return decimal::Log10(a);
-  return decimal::Divide(decimal::Ln(a), decimal::Compare(base, two) == 0 ? decimal::Ln(two) : base);
+  return decimal::Divide(decimal::Ln(a), base);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ Result<int> PlacesOf(const Call& call) {
   const Value& arg = call[1];
   if (!arg.IsNumber()) return CallError(16004, "can't convert from BSON type ", TypeOf(arg), " to long");
   const Number number = Number::Of(arg);
-  if (number.type() == Type::kDouble && !std::isfinite(number.ToDouble())) {
+  if (number.type() == Type::kDouble && !(std::abs(number.ToDouble()) < 0x1p63)) {
     return CallError(31109, "Can't coerce out of range value ", number.ToDouble(), " to long");
   }
   const std::optional<int32_t> places = ExactInt32(arg);
@@ -36,10 +36,11 @@ Result<int> PlacesOf(const Call& call) {
 
 Result<Value> RoundTo(const Call& call, decimal::Rounding rounding) {
   const Value& arg = call[0];
-  if (call.AnyNullish()) return call.arena().Null();
+  if (arg.IsNullish()) return call.arena().Null();
   if (!arg.IsNumber()) return CallError(51081, call.name, " only supports numeric types, not ", TypeOf(arg));
   int places = 0;
   if (call.size() > 1) {
+    if (call[1].IsNullish()) return call.arena().Null();
     BRAID_TRY(places, PlacesOf(call));
   }
   const Number number = Number::Of(arg);
