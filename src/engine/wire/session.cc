@@ -132,11 +132,11 @@ Task Session::AwaitDurable() {
 Session::Sent Session::TrySend() {
   if (!exchange_.Frame()) return Sent::kAll;
   const ReplyFrame& frame = exchange_.frame();
+  loop_->figures.bytes_out.fetch_add(frame.size(), std::memory_order_relaxed);
   boost::system::error_code error;
   sent_ = frame.parts()[1].empty() ? socket_.write_some(asio::buffer(frame.parts()[0]), error)
                                    : socket_.write_some(Unsent(frame, 0), error);
   if (error && error != asio::error::would_block) return Sent::kFailed;
-  loop_->figures.bytes_out.fetch_add(frame.size(), std::memory_order_relaxed);
   return sent_ == frame.size() ? Sent::kAll : Sent::kSome;
 }
 
