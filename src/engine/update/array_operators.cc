@@ -9,6 +9,7 @@
 #include "engine/bson/number.h"
 #include "engine/query/match/filter.h"
 #include "engine/update/operators.h"
+#include "engine/update/storage_rules.h"
 
 namespace braid::update {
 namespace {
@@ -149,10 +150,15 @@ class PullMatchingOperation final : public CullOperation {
   query::Filter filter_;
 };
 
-/// What makes {$pull: {a: {$or: …}}} a query on documents, because it stands at the top of a query and not at a field;
-/// and $eq, which MongoDB refuses here as unknown at the top, for a value alone says the same.
-constexpr std::array<std::string_view, 10> kTopLevelOperators = {"$and", "$comment", "$db",  "$eq", "$expr",
-                                                                 "$id",  "$nor",     "$not", "$or", "$ref"};
+/// {$pull: {a: {$or: …}}} is a query on documents, because these stand at the top of a query and not at a field. So
+/// does $eq as far as MongoDB's $pull is concerned, which refuses it: a value alone says the same.
+constexpr std::array<std::string_view, 7> kTopLevelOperators = {"$and", "$comment", "$eq", "$expr",
+                                                                "$nor", "$not",     "$or"};
+
+/// A DBRef is a value, although its fields look like operators.
+bool IsDbRef(const bson::Value& value) {
+  return value.Is(bson::Type::kObject) && !value.AsView().empty() && IsDbRefName(value.AsView().begin()->name);
+}
 
 bool IsFieldCondition(const bson::Value& value) {
   if (value.Is(bson::Type::kRegex)) return true;
@@ -197,12 +203,13 @@ Status ParsePop(const Operand& operand, std::vector<Branch>* branches) {
 }
 
 Status ParsePull(const Operand& operand, std::vector<Branch>* branches) {
-  if (IsFieldCondition(operand.value)) {
+  const bool db_ref = IsDbRef(operand.value);
+  if (!db_ref && IsFieldCondition(operand.value)) {
     const bson::Document condition = bson::Make(PullMatchingOperation::kField, operand.value);
     BRAID_TRY(query::Filter filter, query::Filter::Parse(condition, operand.environment));
     return AddBranch<PullMatchingOperation>(operand, branches, std::move(filter));
   }
-  if (operand.value.Is(bson::Type::kObject)) {
+  if (!db_ref && operand.value.Is(bson::Type::kObject)) {
     BRAID_TRY(query::Filter filter, query::Filter::Parse(operand.value.AsView(), operand.environment));
     return AddBranch<PullDocumentsOperation>(operand, branches, std::move(filter));
   }

@@ -1,8 +1,5 @@
 #include "engine/update/storage_rules.h"
 
-#include <algorithm>
-#include <array>
-
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
@@ -14,8 +11,6 @@
 namespace braid::update {
 namespace {
 
-constexpr std::array<std::string_view, 3> kDbRefNames = {"$db", "$id", "$ref"};
-
 bool IsEmptyTimestamp(const bson::Element& element) {
   return element.value.Is(bson::Type::kTimestamp) && element.value.AsTimestamp() == 0 && element.name != "_id";
 }
@@ -23,7 +18,7 @@ bool IsEmptyTimestamp(const bson::Element& element) {
 Status CheckNoDollarFields(const bson::Value& value) {
   if (!value.Is(bson::Type::kObject) && !value.Is(bson::Type::kArray)) return {};
   for (const bson::Element& element : value.AsView()) {
-    if (element.name.starts_with("$") && std::ranges::find(kDbRefNames, element.name) == kDbRefNames.end()) {
+    if (element.name.starts_with("$") && !IsDbRefName(element.name)) {
       return {Code::kDollarPrefixedFieldName, StrCat("The _id must not contain '$'-prefixed fields: ", element.name)};
     }
     BRAID_CHECK_OK(CheckNoDollarFields(element.value));
@@ -32,6 +27,8 @@ Status CheckNoDollarFields(const bson::Value& value) {
 }
 
 }  // namespace
+
+bool IsDbRefName(std::string_view name) { return name == "$db" || name == "$id" || name == "$ref"; }
 
 Status CheckDepth(bson::View document) {
   if (Depth(bson::Value(document)) <= bson::kDepthMax) return {};
@@ -83,13 +80,6 @@ bson::Document WithIdFirst(bson::Document document, const bson::Value& id) {
   return builder.Finish();
 }
 
-bool HasEmptyTimestamp(bson::View document) {
-  for (const bson::Element& element : document) {
-    if (IsEmptyTimestamp(element)) return true;
-  }
-  return false;
-}
-
 bson::Document FillTimestamps(bson::View document, uint64_t cluster_time) {
   bson::Builder builder;
   for (auto it = document.begin(); it != document.end(); ++it) {
@@ -108,14 +98,16 @@ Result<bson::Document> PrepareForInsert(bson::View document, uint64_t cluster_ti
                                           ", max size: ", bson::kDocumentBytesMax));
   }
   bool has_id = false;
+  bool has_empty_timestamp = false;
   for (const bson::Element& element : document) {
+    has_empty_timestamp |= IsEmptyTimestamp(element);
     if (element.name != "_id") continue;
     if (has_id) return Status(Code::kBadValue, "can't have multiple _id fields in one document");
     has_id = true;
     BRAID_CHECK_OK(CheckId(element.value));
   }
   BRAID_CHECK_OK(CheckDepth(document));
-  bson::Document copy = HasEmptyTimestamp(document) ? FillTimestamps(document, cluster_time) : bson::Document(document);
+  bson::Document copy = has_empty_timestamp ? FillTimestamps(document, cluster_time) : bson::Document(document);
   return WithIdFirst(std::move(copy), {});
 }
 

@@ -6,6 +6,9 @@
 
 namespace braid::update {
 
+/// The fields of a DBRef, which may begin with '$' where others may not.
+bool IsDbRefName(std::string_view name);
+
 /// kOverflow if documents and arrays are nested deeper than bson::kDepthMax.
 Status CheckDepth(bson::View document);
 
@@ -24,6 +27,5 @@ bson::Document WithIdFirst(bson::Document document, const bson::Value& id);
 
 /// Every zero timestamp at the top level, except in _id, replaced by `cluster_time`.
 bson::Document FillTimestamps(bson::View document, uint64_t cluster_time);
-bool HasEmptyTimestamp(bson::View document);
 
 }  // namespace braid::update

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "engine/update/storage_rules.h"
 
 namespace braid::update {
 namespace {
-
-constexpr std::string_view kDbRefNames[] = {"$db", "$id", "$ref"};
 
 Status Conflict(std::string_view path, std::string_view at) {
   return {Code::kConflictingUpdateOperators,
@@ -78,7 +77,7 @@ Status CheckPath(std::string_view path) {
         return {Code::kBadValue, StrCat("The path '", path, "' has more than one '$'")};
       continue;
     }
-    if (!first && std::ranges::find(kDbRefNames, part) != std::end(kDbRefNames)) continue;
+    if (!first && IsDbRefName(part)) continue;
     return {Code::kDollarPrefixedFieldName,
             StrCat("The field '", part, "' in '", path, "' begins with '$' and cannot be stored by this operator")};
   }
