@@ -48,7 +48,7 @@ Result<size_t> ConstantN(std::string_view name, const Value& n, const Environmen
 }
 
 /// The sort keys and the output of one document, as Best keeps them: {k: {…}, o: output}.
-Result<ExpressionPtr> ParseKeyed(const SortPattern& order, const Value& output, const Environment& environment) {
+Result<ExpressionPtr> ParseKeyed(const ValueOrder& order, const Value& output, const Environment& environment) {
   ObjectExpression::Fields keys;
   bson::Arena arena;
   for (const auto& [path, direction] : order.parts()) {
@@ -88,7 +88,7 @@ Result<SpecPtr> ParseOrdered(const Definition& definition, const Value& argument
   if (with_n) {
     BRAID_TRY(settings.n, ConstantN(definition.name, n, environment));
   }
-  BRAID_TRY(SortPattern written, SortPattern::Parse(by, /*whole=*/false));
+  BRAID_TRY(ValueOrder written, ValueOrder::Parse(by, /*whole=*/false));
   BRAID_TRY(ExpressionPtr keyed, ParseKeyed(written, output, environment));
   settings.order = written.Numbered();
   return MakeSpec(definition, std::move(settings), std::move(keyed), environment);

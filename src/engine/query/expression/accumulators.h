@@ -16,7 +16,7 @@ namespace braid::query::accumulators {
 struct Settings {
   const bson::Collation* collation = nullptr;
   size_t n = 0;                   // of $firstN and its kin
-  SortPattern order;              // of $topN and its kin
+  ValueOrder order;               // of $topN and its kin
   std::vector<double> fractions;  // of $percentile
 };
 

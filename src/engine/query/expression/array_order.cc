@@ -41,7 +41,7 @@ Result<Value> Extremes(const Call& call, int sign) {
 
 class SortArrayExpression final : public Expression {
  public:
-  SortArrayExpression(ExpressionPtr input, SortPattern pattern)
+  SortArrayExpression(ExpressionPtr input, ValueOrder pattern)
       : input_(std::move(input)), pattern_(std::move(pattern)) {}
   Result<Value> Evaluate(Evaluation& evaluation) const override {
     BRAID_TRY(Value input, input_->Evaluate(evaluation));
@@ -59,7 +59,7 @@ class SortArrayExpression final : public Expression {
 
  private:
   ExpressionPtr input_;
-  SortPattern pattern_;
+  ValueOrder pattern_;
 };
 
 }  // namespace
@@ -93,7 +93,7 @@ Result<ExpressionPtr> ParseSortArray(std::string_view, const Value& operand, Par
   }
   if (input == nullptr) return CallError(2942502, "$sortArray requires 'input' to be specified");
   if (by.missing()) return CallError(2942503, "$sortArray requires 'sortBy' to be specified");
-  BRAID_TRY(SortPattern pattern, SortPattern::Parse(by, /*whole=*/true));
+  BRAID_TRY(ValueOrder pattern, ValueOrder::Parse(by, /*whole=*/true));
   const bool constant = input->constant() != nullptr;
   ExpressionPtr made = std::make_unique<SortArrayExpression>(std::move(input), std::move(pattern));
   if (constant) return Fold(std::move(made), context);

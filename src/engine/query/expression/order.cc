@@ -34,8 +34,8 @@ Value Extract(Value value, std::string_view path) {
 
 }  // namespace
 
-Result<SortPattern> SortPattern::Parse(const Value& spec, bool whole) {
-  SortPattern pattern;
+Result<ValueOrder> ValueOrder::Parse(const Value& spec, bool whole) {
+  ValueOrder pattern;
   if (whole && spec.IsNumber()) {
     BRAID_TRY(int direction, DirectionOf(spec));
     pattern.parts_.emplace_back("", direction);
@@ -51,13 +51,13 @@ Result<SortPattern> SortPattern::Parse(const Value& spec, bool whole) {
   return pattern;
 }
 
-SortPattern SortPattern::Numbered() const {
-  SortPattern numbered;
+ValueOrder ValueOrder::Numbered() const {
+  ValueOrder numbered;
   for (const auto& part : parts_) numbered.parts_.emplace_back(StrCat(numbered.parts_.size()), part.second);
   return numbered;
 }
 
-int SortPattern::Compare(const Value& a, const Value& b, const bson::Collation* collation) const {
+int ValueOrder::Compare(const Value& a, const Value& b, const bson::Collation* collation) const {
   for (const auto& [path, direction] : parts_) {
     const int order =
         path.empty() ? bson::Compare(a, b, collation) : bson::Compare(Extract(a, path), Extract(b, path), collation);

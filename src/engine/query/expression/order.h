@@ -14,15 +14,15 @@ class Collation;
 namespace braid::query {
 
 /// {a: 1, "b.c": -1}, or 1 / -1 for the values themselves. A path that leads nowhere counts as null.
-class SortPattern {
+class ValueOrder {
  public:
   /// `whole`: a plain 1 or -1 is allowed. Location(15975) for a direction that is neither, Location(15976) for no
   /// field.
-  static Result<SortPattern> Parse(const bson::Value& spec, bool whole);
+  static Result<ValueOrder> Parse(const bson::Value& spec, bool whole);
   int Compare(const bson::Value& a, const bson::Value& b, const bson::Collation* collation) const;
   const std::vector<std::pair<std::string, int>>& parts() const { return parts_; }
   /// The same directions over fields "0", "1", …: for keys that have been taken out already.
-  SortPattern Numbered() const;
+  ValueOrder Numbered() const;
 
  private:
   std::vector<std::pair<std::string, int>> parts_;  // a path ("" is the value itself) and its direction
