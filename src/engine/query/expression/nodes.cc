@@ -22,14 +22,8 @@ Result<Value> PathExpression::Evaluate(Evaluation& evaluation) const {
   }
   if (path_.empty()) return start;
   if (start.Is(Type::kObject)) return Walk(start.AsView(), path_, evaluation.arena);
-  if (!start.Is(Type::kArray)) return Value();
-  Values found;
-  for (const bson::Element& item : start.AsView()) {
-    if (!item.value.Is(Type::kObject)) continue;
-    Value below = Walk(item.value.AsView(), path_, evaluation.arena);
-    if (!below.missing()) found.push_back(below);
-  }
-  return MakeArray(evaluation.arena, found);
+  if (start.Is(Type::kArray)) return WalkArray(start, path_, evaluation.arena);
+  return Value();
 }
 
 void PathExpression::CollectPaths(std::set<std::string>* paths) const {

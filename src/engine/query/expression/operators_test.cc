@@ -110,11 +110,14 @@ TEST(ParseTest, CollectPathsSeesThroughOperatorsAndVariables) {
 }
 
 TEST(ParseTest, DepthIsLimited) {
-  std::string deep = "1";
-  for (int i = 0; i < 90; ++i) deep = StrCat("{'$abs': [", deep, "]}");
-  const bson::Document written = bson::J(StrCat("{'e': ", deep, "}"));
+  auto nested = [](int levels) {
+    bson::Document document = bson::Make("$abs", 1);
+    for (int i = 1; i < levels; ++i) document = bson::Make("$abs", document);
+    return document;
+  };
   const Environment environment;
-  EXPECT_OK(ParseExpression(written.Find("e"), environment));
+  EXPECT_OK(ParseExpression(Value(nested(199).view()), environment));
+  EXPECT_EQ(ParseExpression(Value(nested(201).view()), environment).status().code(), Code::kOverflow);
 }
 
 }  // namespace braid::query::test

@@ -30,16 +30,6 @@ void PutLength(char* at, size_t size) {
   std::memcpy(at, &length, 4);
 }
 
-Value WalkArray(const Value& array, std::span<const std::string> path, bson::Arena& arena) {
-  Values found;
-  for (const Element& item : array.AsView()) {
-    if (!item.value.Is(Type::kObject)) continue;
-    Value below = Walk(item.value.AsView(), path, arena);
-    if (!below.missing()) found.push_back(below);
-  }
-  return MakeArray(arena, found);
-}
-
 }  // namespace
 
 Value MakeArray(bson::Arena& arena, std::span<const Value> items) {
@@ -81,6 +71,16 @@ Values ItemsOf(const Value& array) {
   Values items;
   for (const Element& item : array.AsView()) items.push_back(item.value);
   return items;
+}
+
+Value WalkArray(const Value& array, std::span<const std::string> path, bson::Arena& arena) {
+  Values found;
+  for (const Element& item : array.AsView()) {
+    if (!item.value.Is(Type::kObject)) continue;
+    Value below = Walk(item.value.AsView(), path, arena);
+    if (!below.missing()) found.push_back(below);
+  }
+  return MakeArray(arena, found);
 }
 
 Value Walk(bson::View document, std::span<const std::string> path, bson::Arena& arena) {

@@ -23,6 +23,9 @@ Values ItemsOf(const bson::Value& array);
 /// What lies at a path; arrays on the way give the array of what lies below their documents.
 bson::Value Walk(bson::View document, std::span<const std::string> path, bson::Arena& arena);
 
+/// The same below each document of an array; what is no document is passed over.
+bson::Value WalkArray(const bson::Value& array, std::span<const std::string> path, bson::Arena& arena);
+
 /// The number as an int32 if it is one exactly, whatever its type.
 std::optional<int32_t> ExactInt32(const bson::Value& value);
 
