@@ -12,9 +12,10 @@ LockOwner NextOwner() {
 
 }  // namespace
 
-Context::Context(Shared& shared, Operation& operation)
+Context::Context(Shared& shared, Operation& operation, Kind kind)
     : shared_(shared),
       operation_(operation),
+      kind_(kind),
       now_millis_(shared.clock.NowMillis()),
       owner_(NextOwner()),
       writes_(shared.store) {}
@@ -49,6 +50,11 @@ void Context::CountDocument(const catalog::CollectionPtr& collection, storage::S
   deltas_.push_back({collection, shard, documents, bytes});
 }
 
+void Context::NoteMultikey(std::shared_ptr<const catalog::Index> index, uint64_t bits) {
+  index->multikey.fetch_or(bits);
+  multikey_.emplace_back(std::move(index), bits);
+}
+
 Status Context::Commit() {
   if (writes_.empty()) {
     ReleaseLocks();
@@ -67,7 +73,9 @@ Status Context::Commit() {
     delta.collection->state->documents.fetch_add(delta.documents, std::memory_order_relaxed);
     delta.collection->state->bytes.fetch_add(delta.bytes, std::memory_order_relaxed);
   }
+  for (const auto& [index, bits] : multikey_) index->multikey_stored.fetch_or(bits);
   deltas_.clear();
+  multikey_.clear();
   NotePosition(*position);
   ReleaseLocks();
   return {};
@@ -76,6 +84,7 @@ Status Context::Commit() {
 void Context::Abort() {
   writes_.Clear();
   deltas_.clear();
+  multikey_.clear();
   ReleaseLocks();
 }
 

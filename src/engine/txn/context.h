@@ -28,8 +28,7 @@ struct Shared {
 class Context {
  public:
   enum class Kind { kStatement, kTransaction };
-  /// A transaction's locks are met with kWriteConflict by others, it commits under the gates of what it wrote (the
-  /// caller of a statement holds them already), and it may not change what was changed since its snapshot.
+  /// A transaction may not change what was changed since its snapshot (records.cc).
   Context(Shared& shared, Operation& operation, Kind kind = Kind::kStatement);
   ~Context();  ///< aborts what was not committed
   Context(const Context&) = delete;
@@ -54,7 +53,7 @@ class Context {
 
   bool is_transaction() const { return kind_ == Kind::kTransaction; }
 
-  /// See LockTable. Waits through the operation's deadline and kill.
+  /// kWriteConflict at once if somebody else has it (LockTable).
   Status Lock(std::string_view key);
 
   /// Per collection change of the figures, folded into the write set's counters at Commit.
@@ -80,8 +79,6 @@ class Context {
     int64_t bytes;
   };
   void ReleaseLocks();
-  Status CommitUnderGates();
-  Status CommitWrites();
 
   Shared& shared_;
   Operation& operation_;

@@ -122,7 +122,7 @@ Status Change::Plan(const std::shared_ptr<const Index>& index, const bson::View*
     if (same) continue;
     std::string key = EntryKey(*index, shard_, entry.key, id_key_);
     bool skip = false;
-    if (index->spec.unique && !same_key) BRAID_CHECK_OK(CheckUnique(*index, entry, key, &skip));
+    if (index->spec.unique && (!same_key || index->building)) BRAID_CHECK_OK(CheckUnique(*index, entry, key, &skip));
     if (!skip) change.added.push_back({std::move(key), std::move(entry.values)});
   }
   remove_up_to(nullptr);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 #include <shared_mutex>
+#include <utility>
 
 #include "base/log.h"
 #include "engine/bson/arena.h"
@@ -32,9 +33,11 @@ storage::Range DatesUntil(const catalog::Index& index, storage::ShardNumber shar
   return {std::move(first), storage::PrefixEnd(last)};
 }
 
-/// Removes a batch of expired documents; returns how many, 0 if there are none left to be had.
+/// Removes a batch of expired documents, from `from` in the index on; returns how many. `from` is then where to go on,
+/// empty at the end.
 Result<uint64_t> SweepBatch(Shared& shared, Operation& operation, const catalog::Namespace& ns,
                             const std::string& index_name, std::string* from) {
+  const std::string begin = std::exchange(*from, {});
   const catalog::CollectionPtr collection = shared.catalog.Find(ns);
   if (collection == nullptr) return uint64_t{0};
   std::shared_lock gate(collection->state->gate);
@@ -49,7 +52,7 @@ Result<uint64_t> SweepBatch(Shared& shared, Operation& operation, const catalog:
   uint64_t removed = 0;
   size_t seen = 0;
   storage::Buffer document;
-  for (cursor->Seek(*from); cursor->Valid() && seen < kBatchDocuments; cursor->Next(), ++seen) {
+  for (cursor->Seek(begin); cursor->Valid() && seen < kBatchDocuments; cursor->Next(), ++seen) {
     BRAID_TRY(StoredEntry entry, ReadEntry(*index, cursor->key(), cursor->value()));
     const auto found = ReadForChange(context, *collection, prefix + std::string(entry.id_key), &document);
     if (!found.ok() && found.error().code() == Code::kWriteConflict) continue;  // in use: the next pass
