@@ -22,10 +22,16 @@ struct Subcommand {
   Action (*set_up)(CLI::App& app);
 };
 
+Action SetUpBench(CLI::App& app);
+Action SetUpExport(CLI::App& app);
+Action SetUpImport(CLI::App& app);
 Action SetUpServe(CLI::App& app);
 
 constexpr Subcommand kSubcommands[] = {
     // sorted by name
+    {"bench", "Measure a server, beside bare RocksDB.", SetUpBench},
+    {"export", "Write the documents of a collection to a file.", SetUpExport},
+    {"import", "Read documents from a file into a collection.", SetUpImport},
     {"serve", "Serve a store to MongoDB clients.", SetUpServe},
 };
 

@@ -1,0 +1,129 @@
+// braid bench: measures a server beside bare RocksDB.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/strings.h"
+#include "bench/report.h"
+#include "bench/suite.h"
+#include "cli/interrupt.h"
+#include "cli/server_process.h"
+#include "cli/store_option.h"
+#include "cli/subcommands.h"
+
+namespace braid::cli {
+namespace {
+
+struct Args {
+  std::string store = "./data";
+  std::vector<std::string> workloads = {"a", "b", "c", "d", "e", "f"};
+  std::string distribution;
+  bool no_baseline = false;
+  bool json = false;
+  bench::SuiteOptions suite;
+};
+
+std::string WorkloadHelp() {
+  std::string help = "Workloads, separated by commas:";
+  for (const bench::Workload& workload : bench::Workloads()) help += StrCat("\n  ", workload.name, ": ", workload.help);
+  return help;
+}
+
+void AddOptions(CLI::App& app, Args& args) {
+  bench::SuiteOptions& suite = args.suite;
+  AddStoreOption(app, args.store);
+  app.add_option("--workload", args.workloads, WorkloadHelp())
+      ->delimiter(',')
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_option("--records", suite.records, "Records to load before a run.")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
+      ->type_name("N")
+      ->capture_default_str();
+  CLI::Option* operations = app.add_option("--operations", suite.operations, "Operations of a run.")
+                                ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
+                                ->type_name("N")
+                                ->capture_default_str();
+  app.add_option("--seconds", suite.seconds, "Length of a run, instead of --operations.")
+      ->check(CLI::PositiveNumber)
+      ->type_name("S")
+      ->excludes(operations);
+  app.add_option("--threads", suite.threads, "Connections at work at the same time; a list runs everything for each.")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 10'000))
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_flag("--durable,!--no-durable", suite.server.durable,
+               "Writes are answered once they are on disk (writeConcern j), and bare RocksDB syncs each. The default.");
+  app.add_option("--batch", suite.batch, "Records a request, for loading and for insertmany.")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--distribution", args.distribution,
+                 "How records are chosen: zipfian, latest or uniform; each workload has its own.")
+      ->type_name("NAME");
+  app.add_option("--seed", suite.seed, "The same seed makes the same operations.")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--db", suite.server.database, "Database.")->type_name("NAME")->capture_default_str();
+  app.add_option("--collection", suite.server.collection, "Collection. It is dropped before and after.")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_flag("--no-baseline", args.no_baseline, "Leaves out bare RocksDB.");
+  app.add_option("--baseline-dir", suite.baseline_parent,
+                 "Where bare RocksDB works; beside the store by default, here if that is a server.")
+      ->type_name("DIR");
+  app.add_flag("--json", args.json, "One JSON object on standard output; the table goes to standard error.");
+  app.add_flag("--keep", suite.keep, "Leaves the collection as the last workload left it.");
+}
+
+// The directory that holds the store: the same disk.
+std::string Beside(const std::string& store) {
+  if (IsUri(store)) return ".";
+  const std::filesystem::path path = std::filesystem::absolute(store).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).parent_path().string();
+}
+
+Status RunYcsb(Args& args) {
+  bench::SuiteOptions& suite = args.suite;
+  for (const std::string& name : args.workloads) {
+    BRAID_TRY(const bench::Workload* workload, bench::FindWorkload(name));
+    suite.workloads.push_back(workload);
+  }
+  if (!args.distribution.empty()) {
+    BRAID_TRY(suite.distribution, bench::ParseDistribution(args.distribution));
+  }
+  suite.baseline = !args.no_baseline;
+  if (suite.baseline_parent.empty()) suite.baseline_parent = Beside(args.store);
+  suite.stop = &StopOnInterrupt();
+
+  std::unique_ptr<ServerProcess> process;
+  suite.server.uri = args.store;
+  if (!IsUri(args.store)) {
+    BRAID_TRY(process, ServerProcess::Start(args.store));
+    suite.server.uri = process->uri();
+  }
+  FILE* people = args.json ? stderr : stdout;
+  std::fputs(bench::TableHeader().c_str(), people);
+  suite.on_row = [people](const bench::Row& row) {
+    std::fputs(bench::TableRow(row).c_str(), people);
+    std::fflush(people);
+  };
+  BRAID_TRY(const std::vector<bench::Row> rows, bench::RunSuite(suite));
+  if (args.json) std::printf("%s\n", bench::ToJson(suite, rows).c_str());
+  return suite.stop->load() ? Status(Code::kInterrupted, "interrupted; the figures so far are above") : Status();
+}
+
+}  // namespace
+
+Action SetUpBench(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  app.require_subcommand(1);
+  CLI::App* ycsb = app.add_subcommand("ycsb",
+                                      "The workloads A to F of YCSB, point finds and inserts: throughput, latency, CPU "
+                                      "of the server, and the same on bare RocksDB.");
+  AddOptions(*ycsb, *args);
+  return [args] { return RunYcsb(*args); };
+}
+
+}  // namespace braid::cli
