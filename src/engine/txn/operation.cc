@@ -14,12 +14,14 @@ Status Operation::Check() {
                                                : "operation was interrupted");
   }
   if (deadline == std::chrono::steady_clock::time_point::max() || checks_++ % kChecksBetweenClocks != 0) return {};
-  if (std::chrono::steady_clock::now() < deadline) return {};
+  if (clock->Now() < deadline) return {};
+  checks_ = 0;  // and say so again at the next check
   return Status(Code::kMaxTimeMSExpired, "operation exceeded time limit");
 }
 
 Operations::Handle Operations::Start() {
   auto operation = std::make_shared<Operation>();
+  operation->clock = &clock_;
   operation->started = clock_.Now();
   std::lock_guard lock(mu_);
   operation->id = ++last_id_;
