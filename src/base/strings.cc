@@ -2,6 +2,20 @@
 
 namespace braid {
 
+Piece::Piece(double value) {
+  const auto end = std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr;
+  text_ = std::string_view(digits_, static_cast<size_t>(end - digits_));
+}
+
+std::string internal::Concatenate(std::initializer_list<std::string_view> texts) {
+  size_t size = 0;
+  for (std::string_view text : texts) size += text.size();
+  std::string out;
+  out.reserve(size);
+  for (std::string_view text : texts) out.append(text);
+  return out;
+}
+
 std::string Hex(std::string_view bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string out;

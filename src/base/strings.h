@@ -1,20 +1,48 @@
-// Small helpers on strings. What fmt does is left to fmt.
+// Small helpers on strings. No heavy include: this header is everywhere.
 #pragma once
 
-#include <fmt/format.h>
-
+#include <charconv>
+#include <concepts>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace braid {
 
-/// The arguments one after another, each as fmt prints it.
+/// One argument of StrCat as text: strings as they are, numbers in decimal, bool as true or false. Lives for the call
+/// only.
+class Piece {
+ public:
+  Piece(std::string_view text) : text_(text) {}                     // NOLINT(google-explicit-constructor)
+  Piece(const std::string& text) : text_(text) {}                   // NOLINT(google-explicit-constructor)
+  Piece(const char* text) : text_(text) {}                          // NOLINT(google-explicit-constructor)
+  Piece(char character) : digits_{character}, text_(digits_, 1) {}  // NOLINT(google-explicit-constructor)
+  Piece(bool value) : text_(value ? "true" : "false") {}            // NOLINT(google-explicit-constructor)
+  template <std::integral Integer>
+  Piece(Integer value) {  // NOLINT(google-explicit-constructor)
+    const auto end = std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr;
+    text_ = std::string_view(digits_, static_cast<size_t>(end - digits_));
+  }
+  Piece(double value);  // NOLINT(google-explicit-constructor): the shortest text that reads back as the same number
+  Piece(const Piece&) = delete;
+  Piece& operator=(const Piece&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ private:
+  char digits_[32];
+  std::string_view text_;
+};
+
+namespace internal {
+std::string Concatenate(std::initializer_list<std::string_view> texts);
+}  // namespace internal
+
+/// The arguments one after another as text.
 template <typename... Args>
 std::string StrCat(const Args&... args) {
-  fmt::memory_buffer buffer;
-  (fmt::format_to(std::back_inserter(buffer), "{}", args), ...);
-  return fmt::to_string(buffer);
+  return [](const auto&... pieces) { return internal::Concatenate({pieces.text()...}); }(Piece(args)...);
 }
 
 /// Lower-case hexadecimal of raw bytes.

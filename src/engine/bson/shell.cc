@@ -1,4 +1,6 @@
 // ToShell: values as the messages of MongoDB quote them.
+#include <fmt/format.h>
+
 #include <cctype>
 #include <cmath>
 

@@ -1,6 +1,8 @@
 // FormatDate: the specifiers of $dateToString.
 #include "engine/query/expression/date_format.h"
 
+#include <fmt/format.h>
+
 #include "base/strings.h"
 #include "engine/query/expression/calendar.h"
 

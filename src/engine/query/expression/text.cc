@@ -1,6 +1,8 @@
 // Texts of values, and steps through UTF-8.
 #include "engine/query/expression/text.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <ctime>
