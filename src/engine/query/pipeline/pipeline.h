@@ -30,6 +30,7 @@ struct PipelineOptions {
   std::optional<bson::Document> hint;
   std::string hint_name;
   bool allow_disk_use = true;
+  bool explain = false;  // keep what Explain() needs, measure the time of the plan's stages
   std::shared_ptr<PipelineHost> host;
 };
 
@@ -41,10 +42,12 @@ class Pipeline : public Stream {
   /// 40601, ….
   static Result<std::unique_ptr<Pipeline>> Parse(bson::View stages_array, PipelineOptions options);
 
+  /// Settles which plan is taken; explain calls it when nothing is run.
+  virtual Status Prepare(txn::Context& context) = 0;
   /// True if the last stage is $out or $merge: the stream is empty, everything happens at the first Next().
   virtual bool writes() const = 0;
   /// The planner's part and the stages after it, for explain: {stages: [{$cursor: {queryPlanner: …}}, {$group: …}]} or
-  /// the plan alone.
+  /// the plan alone. After Prepare() or, with `executed`, after the last Next().
   virtual bson::Document Explain(bool executed) const = 0;
   /// The plan at the front; null if the pipeline starts with a report stage.
   virtual const Plan* plan() const = 0;

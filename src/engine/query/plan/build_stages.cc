@@ -46,7 +46,8 @@ std::unique_ptr<Stage> BuildStages(Run& run, const Query& query, const Access& a
   if (skip != 0) top = std::make_unique<Skip>(run, skip, std::move(top));
   if (query.return_key) {
     top = std::make_unique<ReturnKey>(run, std::move(top));
-  } else if (query.projection != nullptr && !query.projection->identity()) {
+  } else if (query.projection != nullptr && !query.projection->identity() &&
+             (access.covered || !query.projection_optional)) {
     top = std::make_unique<Project>(run, query, access.covered, std::move(top));
   }
   if (query.show_record_id) top = std::make_unique<RecordId>(run, std::move(top));

@@ -23,6 +23,7 @@ struct Query {
   int64_t limit = 0;                             // 0: none
   std::shared_ptr<const Projection> projection;  // null: the whole document
   bson::Document projection_spec;                // as given, for explain's transformBy; may be left empty
+  bool projection_optional = false;              // it only names what is needed: documents may come whole as well
   std::shared_ptr<const Environment> environment;
   std::optional<bson::Document> hint;  // {$natural: ±1} or a key pattern
   std::string hint_name;               // or an index name

@@ -69,7 +69,10 @@ class TreePlan final : public Plan {
 }  // namespace plan
 
 Result<std::unique_ptr<Plan>> Plan::Make(Query query) {
-  if (plan::IsIdLookup(query)) return std::unique_ptr<Plan>(std::make_unique<plan::IdPlan>(std::move(query)));
+  if (plan::IsIdLookup(query)) {
+    if (query.projection_optional) query.projection = nullptr;
+    return std::unique_ptr<Plan>(std::make_unique<plan::IdPlan>(std::move(query)));
+  }
   auto made = std::make_unique<plan::TreePlan>(std::move(query));
   BRAID_CHECK_OK(made->MakeAccesses());
   return std::unique_ptr<Plan>(std::move(made));
