@@ -150,6 +150,10 @@ class Importer {
 
 }  // namespace
 
+Status Import(client::Pool& pool, Reader& reader, const ImportOptions& options, ImportCounts& counts) {
+  return Importer(pool, options, counts).Run(reader);
+}
+
 Result<client::WriteConcernPtr> ParseWriteConcern(const std::string& text) {
   client::WriteConcernPtr concern(mongoc_write_concern_new());
   if (text == "majority") {
