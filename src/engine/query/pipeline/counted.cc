@@ -7,8 +7,9 @@ Result<bool> Counted::Next(txn::Context& context, bson::View* document) {
   done_ = true;
   int64_t count = 0;
   if (query_.explain) {
-    BRAID_TRY(explanation_, ExplainCount(context, query_, true));
-    count = explanation_.count;
+    BRAID_CHECK_OK(Prepare(context));
+    BRAID_TRY(executed_, ExplainCount(context, query_, true));
+    count = executed_.count;
   } else {
     BRAID_TRY(count, Count(context, query_));
   }
@@ -19,14 +20,14 @@ Result<bool> Counted::Next(txn::Context& context, bson::View* document) {
 }
 
 Status Counted::Prepare(txn::Context& context) {
-  BRAID_TRY(explanation_, ExplainCount(context, query_, false));
+  BRAID_TRY(planned_, ExplainCount(context, query_, false));
   return {};
 }
 
 bson::Document Counted::ExplainStage(bool executed) const {
   bson::Builder out;
   out.AppendAll(stage_->Explain(false));
-  if (executed) out.Append("nReturned", explanation_.count > 0 ? 1 : 0);
+  if (executed) out.Append("nReturned", executed_.count > 0 ? 1 : 0);
   return out.Finish();
 }
 

@@ -13,14 +13,16 @@ class Counted final : public Stream {
   Result<bool> Next(txn::Context& context, bson::View* document) override;
   /// Plans without counting, for explain.
   Status Prepare(txn::Context& context);
-  /// Of the query; kept only if the query is to be explained.
-  const CountExplanation& explanation() const { return explanation_; }
+  /// Of the query; kept only if the query is to be explained. `planned`: as before it was run.
+  const CountExplanation& planned() const { return planned_; }
+  const CountExplanation& executed() const { return executed_; }
   bson::Document ExplainStage(bool executed) const;
 
  private:
   const Query query_;
   const StagePtr stage_;
-  CountExplanation explanation_;
+  CountExplanation planned_;
+  CountExplanation executed_;
   bson::Document output_;
   bool done_ = false;
 };

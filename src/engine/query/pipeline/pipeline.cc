@@ -92,26 +92,26 @@ class Chain final : public Pipeline {
   void AppendPlan(bson::Builder& out, bool executed) const {
     out.OpenObject("queryPlanner").Append("namespace", options_.ns.ToString());
     out.Append("parsedQuery", plan_->query().filter.ToBson()).Append("indexFilterSet", false);
-    out.Append("winningPlan", counted_ != nullptr ? counted_->explanation().stages : plan_->Explain(false));
+    out.Append("winningPlan", counted_ != nullptr ? counted_->planned().stages : plan_->Explain(false));
     out.OpenArray("rejectedPlans");
     const std::vector<bson::Document> rejected =
-        counted_ != nullptr ? counted_->explanation().rejected : plan_->RejectedPlans();
+        counted_ != nullptr ? counted_->planned().rejected : plan_->RejectedPlans();
     for (const bson::Document& plan : rejected) out.AppendNext(plan);
     out.Close().Close();
     if (!executed) return;
-    const ExecutionFigures& figures = counted_ != nullptr ? counted_->explanation().figures : plan_->figures();
+    const ExecutionFigures& figures = counted_ != nullptr ? counted_->executed().figures : plan_->figures();
     const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(time_).count();
     out.OpenObject("executionStats").Append("executionSuccess", true);
     plan::AppendNumber(out, "nReturned", figures.returned);
     plan::AppendNumber(out, "executionTimeMillis", static_cast<uint64_t>(millis));
     plan::AppendNumber(out, "totalKeysExamined", figures.keys_examined);
     plan::AppendNumber(out, "totalDocsExamined", figures.documents_examined);
-    out.Append("executionStages", counted_ != nullptr ? counted_->explanation().stages : plan_->Explain(true));
+    out.Append("executionStages", counted_ != nullptr ? counted_->executed().stages : plan_->Explain(true));
     out.Close();
   }
 
   const PipelineOptions options_;
-  std::unique_ptr<Plan> plan_;        // null if the first stage reports, or if documents are only counted
+  std::unique_ptr<Plan> plan_;        // null if the first stage reports, or if documents are counted and not explained
   std::unique_ptr<Counted> counted_;  // null: the plan's documents are read
   std::vector<StagePtr> stages_;      // behind them
   Stream* last_ = nullptr;

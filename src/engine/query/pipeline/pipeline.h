@@ -49,7 +49,8 @@ class Pipeline : public Stream {
   /// The planner's part and the stages after it, for explain: {stages: [{$cursor: {queryPlanner: …}}, {$group: …}]} or
   /// the plan alone. After Prepare() or, with `executed`, after the last Next().
   virtual bson::Document Explain(bool executed) const = 0;
-  /// The plan at the front; null if the pipeline starts with a report stage.
+  /// The plan at the front; null if the pipeline starts with a report stage, or only counts documents and is not to be
+  /// explained.
   virtual const Plan* plan() const = 0;
 };
 
