@@ -122,7 +122,11 @@ class Server final : public Target {
   Server(client::Pool pool, const ServerTarget& server) : pool_(std::move(pool)), server_(server) {}
 
   Result<std::unique_ptr<Session>> Connect() override {
-    return std::make_unique<ServerSession>(pool_.Acquire(), server_);
+    client::Lease lease = pool_.Acquire();
+    Bson ping;  // opens the connection, so that the run does not pay for it
+    BSON_APPEND_INT32(ping.get(), "ping", 1);
+    BRAID_CHECK_OK(client::RunCommand(lease.get(), "admin", ping.get()));
+    return std::make_unique<ServerSession>(std::move(lease), server_);
   }
   Status Reset() override {
     return client::DropCollection(pool_.Acquire().get(), server_.database, server_.collection);
