@@ -143,8 +143,10 @@ int SortDirection(const IndexPath& path, const SortPattern& sort, const bson::Co
   const auto& fields = path.index->spec.fields;
   // An array sorts by its smallest or largest element, which a walk meets first if nothing bounds it.
   if (path.multikey != 0) {
-    const bool alone = sort.parts().size() == 1 && sort.parts()[0].path == fields[0].path && IsAll(path.fields[0]);
-    if (!alone || fields[0].hashed || path.limits) return 0;
+    const bool alone = sort.parts().size() == 1 && sort.parts()[0].path == fields[0].path && !fields[0].hashed;
+    const bool whole = !path.limits && !path.index->spec.sparse &&
+                       std::ranges::all_of(path.fields, [](const Intervals& field) { return IsAll(field); });
+    if (!alone || !whole) return 0;
     return sort.parts()[0].descending == fields[0].descending ? 1 : -1;
   }
   const auto fixed = [&](size_t i) {
