@@ -29,7 +29,7 @@ async function outcome(run) {
 }
 const expectedError = (item) => (item.error ? `error ${Number(item.error.code)}` : undefined);
 
-/** Families: prepare(db, lines) once, then check(db, item, number) gives [expected, got]. */
+/** Families: prepare(db, items) once, then check(db, item, number, worker) gives [expected, got]; eight workers at a time. */
 const families = {
   match: {
     prepare: async (db, [first]) => db.collection('match').insertMany(first.docs),
@@ -60,7 +60,7 @@ const families = {
     ],
   },
   update: {
-    check: async (db, item, number) => {
+    check: async (db, item) => {
       const collection = db.collection('update');
       const id = item.before._id;
       await collection.deleteOne({ _id: id });
@@ -75,8 +75,8 @@ const families = {
     },
   },
   upsert: {
-    check: async (db, item, number) => {
-      const name = `upsert${number % 8}`;
+    check: async (db, item, number, worker) => {
+      const name = `upsert${worker}`;
       await db.collection(name).deleteMany({});
       const got = await outcome(async () => {
         const reply = await db.command({ update: name, updates: [{ q: item.filter, u: item.update, upsert: true }] }, options);
@@ -150,10 +150,10 @@ async function replay(db, name) {
   const tally = { passed: 0, failed: 0, different: 0 };
   let next = items[0].docs ? 1 : 0;
   const failures = [];
-  const worker = async () => {
+  const work = async (worker) => {
     while (next < items.length) {
       const number = next++;
-      const [expected, got] = await family.check(db, items[number], number);
+      const [expected, got] = await family.check(db, items[number], number, worker);
       const line = number + 1;
       if (listed.has(line)) {
         if (expected === got) failures.push({ line, problem: 'listed as a difference but agrees now', expected, got });
@@ -162,7 +162,7 @@ async function replay(db, name) {
       else failures.push({ line, expected, got, item: items[number] });
     }
   };
-  await Promise.all(Array.from({ length: 8 }, worker));
+  await Promise.all(Array.from({ length: 8 }, (_, worker) => work(worker)));
   tally.failed = failures.length;
   failures.sort((a, b) => a.line - b.line);
   for (const failure of failures.slice(0, Number(process.env.BRAID_SHOW ?? 5))) {
