@@ -38,6 +38,7 @@ function typeNames(value) {
 
 /** Returns if `actual` matches, throws a Mismatch that says where it does not. `entities` resolves $$sessionLsid and $$matchesEntity. */
 export function match(expected, actual, entities, { root = true, path = '' } = {}) {
+  if (actual instanceof Map) actual = Object.fromEntries(actual);  // an index's key, as the driver keeps its order
   if (isDocument(expected)) {
     const [operator] = Object.keys(expected);
     if (operator?.startsWith('$$')) return matchOperator(operator, expected[operator], actual, entities, { root, path });

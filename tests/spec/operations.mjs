@@ -51,7 +51,11 @@ const collectionOperations = {
 const databaseOperations = {
   aggregate: (d, a, e) => d.aggregate(a.pipeline, optionsOf(a, e, 'pipeline')).toArray(),
   createCollection: (d, a, e) => d.createCollection(a.collection, optionsOf(a, e, 'collection')),
-  createCommandCursor: (d, a, e) => commandCursor(d, a, e),
+  createCommandCursor: async (d, a, e) => {
+    const cursor = commandCursor(d, a, e);
+    await cursor.cursorInit();  // runs the command, fetches nothing
+    return cursor;
+  },
   dropCollection: (d, a, e) => d.dropCollection(a.collection, optionsOf(a, e, 'collection')),
   listCollections: (d, a, e) => d.listCollections(a?.filter, optionsOf(a, e, 'filter')).toArray(),
   modifyCollection: (d, a) => d.command({ collMod: a.collection, ...without(a, 'collection') }),

@@ -128,6 +128,12 @@ async function loadInitialData(internal, initialData) {
   }
 }
 
+/** Every file starts from an empty server. */
+async function dropDatabases(internal) {
+  const { databases } = await internal.db('admin').command({ listDatabases: 1, nameOnly: true });
+  for (const { name } of databases) if (!['admin', 'config', 'local'].includes(name)) await internal.db(name).dropDatabase();
+}
+
 async function runTest(internal, uri, file, test) {
   await internal.db('admin').command({ killAllSessions: [] });
   await loadInitialData(internal, file.initialData);
@@ -153,6 +159,7 @@ try {
   for (const group of readdirSync(folder)) {
     for (const name of readdirSync(join(folder, group)).sort()) {
       const file = fromJson(JSON.parse(readFileSync(join(folder, group, name))));
+      await dropDatabases(internal);
       for (const test of file.tests) {
         const id = `${group}/${name.replace('.json', '')}: ${test.description}`;
         if (!id.includes(wanted)) continue;

@@ -76,6 +76,7 @@ constexpr RefusedCommand kRefused[] = {
     {"balancerStart", kNoSharding},
     {"balancerStatus", kNoSharding},
     {"balancerStop", kNoSharding},
+    {"checkMetadataConsistency", "there is one process and one catalogue"},
     {"cloneCollectionAsCapped", "capped collections are not supported"},
     {"commitTransaction", kNoTransactions},
     {"compact", "RocksDB compacts by itself"},

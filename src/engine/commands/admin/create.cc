@@ -17,7 +17,33 @@ struct Args {
 };
 
 // The options that the catalogue keeps and listCollections shows.
-constexpr std::string_view kKept[] = {"validator", "validationLevel", "validationAction", "collation"};
+constexpr std::string_view kKept[] = {"validator", "validationLevel", "validationAction", "collation",
+                                      "clusteredIndex"};
+
+// Every collection is clustered by _id, so that asking for it changes only what listIndexes shows.
+Status CheckClustered(const bson::Value& clustered) {
+  if (clustered.missing()) return {};
+  if (!clustered.Is(bson::Type::kObject))
+    return Status(Code::kTypeMismatch, "'create.clusteredIndex' must be an object");
+  bson::View key;
+  bool unique = false;
+  ArgReader reader(clustered.AsView(), "create.clusteredIndex");
+  reader.Required("key", key);
+  reader.Required("unique", unique);
+  reader.Ignore({"name", "v"});
+  reader.Check(key.Count() == 1 && key.Has("_id") && unique, Code::kInvalidIndexSpecificationOption,
+               "The clusteredIndex option needs key: {_id: 1} and unique: true");
+  return reader.Finish();
+}
+
+/// The option as listCollections shows it: version and name filled in.
+bson::Document CompleteClustered(bson::View given) {
+  bson::Builder complete;
+  complete.AppendAll(given);
+  if (!given.Has("v")) complete.Append("v", 2);
+  if (!given.Has("name")) complete.Append("name", "_id_");
+  return complete.Finish();
+}
 
 Result<Args> Parse(const Request& request) {
   Args args;
@@ -25,6 +51,7 @@ Result<Args> Parse(const Request& request) {
   std::string_view level;
   std::string_view action;
   std::optional<bson::View> collation;
+  bson::Value clustered;
   bool capped = false;
   bool auto_index_id = true;
   ArgReader reader(request);
@@ -37,7 +64,7 @@ Result<Args> Parse(const Request& request) {
   reader.Optional("autoIndexId", auto_index_id);
   reader.Refuse({"size", "max"}, "capped collections are not supported");
   reader.Refuse({"timeseries", "expireAfterSeconds"}, "time series collections are not supported");
-  reader.Refuse({"clusteredIndex"}, "every collection is clustered by _id already");
+  reader.Optional("clusteredIndex", clustered);
   reader.Refuse({"viewOn", "pipeline"}, "views are not supported");
   reader.Refuse({"changeStreamPreAndPostImages"}, "change streams are not supported");
   reader.Refuse({"encryptedFields"}, "queryable encryption is not supported");
@@ -47,12 +74,15 @@ Result<Args> Parse(const Request& request) {
   reader.Check(auto_index_id, Code::kInvalidOptions,
                "'create.autoIndexId: false' is not supported: every collection has an _id index");
   BRAID_CHECK_OK(reader.Finish());
+  BRAID_CHECK_OK(CheckClustered(clustered));
   bson::Builder options;
   for (const auto& [name, value] : request.body) {
     if (std::find(std::begin(kKept), std::end(kKept), name) == std::end(kKept)) continue;
     if (name == "collation" && value.Is(bson::Type::kObject)) {
       BRAID_TRY(auto parsed, bson::Collation::Parse(value.AsView()));
       if (parsed != nullptr) options.Append(name, parsed->spec());
+    } else if (name == "clusteredIndex") {
+      options.Append(name, CompleteClustered(value.AsView()));
     } else {
       options.Append(name, value);
     }

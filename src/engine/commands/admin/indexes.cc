@@ -58,6 +58,15 @@ Result<catalog::CollectionPtr> Existing(Call& call, std::string_view collection)
   return found;
 }
 
+// The _id index of a collection that was created with clusteredIndex carries that option.
+bson::Document ShownIndex(const catalog::Collection& collection, const catalog::Index& index) {
+  const bson::Value clustered = collection.options.Find("clusteredIndex");
+  if (!index.spec.is_id() || clustered.missing()) return index.spec.ToBson();
+  bson::Builder shown;
+  shown.Append("v", 2).Append("key", index.spec.key_pattern).Append("name", clustered.AsView().Find("name"));
+  return shown.Append("unique", true).Append("clustered", true).Finish();
+}
+
 Result<bson::Document> RunList(Call& call) {
   std::string_view name;
   std::optional<bson::View> cursor;
@@ -69,7 +78,7 @@ Result<bson::Document> RunList(Call& call) {
   BRAID_TRY(catalog::CollectionPtr collection, Existing(call, name));
   std::vector<bson::Document> rows;
   for (const auto& index : collection->indexes) {
-    if (!index->building) rows.push_back(index->spec.ToBson());
+    if (!index->building) rows.push_back(ShownIndex(*collection, *index));
   }
   return ListReply(call, collection->ns, collection->ns.ToString(), std::move(rows), cursor);
 }

@@ -57,6 +57,7 @@ Result<AggregateArgs> ParseAggregate(Call& call, const Request& request, bool in
   options.hint = std::move(hinted.hint);
   options.hint_name = std::move(hinted.hint_name);
   options.allow_disk_use = allow_disk_use;
+  options.explain = args.explain || inside_explain;
   options.host = MakePipelineHost(call.engine, args.ns, bypass_validation);
   BRAID_TRY(args.pipeline, query::Pipeline::Parse(stages.AsView(), std::move(options)));
   return args;

@@ -19,117 +19,143 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// What an explained command comes down to: a plan, perhaps with a stage on top of it.
+/// What an explained command came to: its stages and figures.
 struct Explained {
   catalog::Namespace ns;
-  std::unique_ptr<query::Plan> plan;
-  std::string_view top_stage;  // "UPDATE", "DELETE", …; empty: none
   bool write = false;
-  bool one = false;  // stops at the first match
+  storage::ShardNumber shard = 0;
+  bson::Document parsed_query;
+  bson::Document planned;   // the stages as planned
+  bson::Document executed;  // the stages with their counts; empty if nothing was run
+  std::vector<bson::Document> rejected;
+  query::ExecutionFigures figures;
+  int64_t millis = 0;
 };
 
-/// Runs the plan to its end for its figures. Writes are not done: the documents they would meet are counted.
-Status Execute(Call& call, query::Plan& plan, bool one) {
-  bson::View document;
-  while (true) {
-    BRAID_TRY(bool more, plan.Next(call.context, &document));
-    if (!more || one) return {};
-  }
+void Describe(const query::Query& query, Explained* explained) {
+  explained->shard = query.collection == nullptr ? 0 : query.collection->primary_shard;
+  explained->parsed_query = query.filter.ToBson();
 }
 
-bson::Document WithTopStage(const Explained& explained, bson::Document inner, bool executed) {
-  if (explained.top_stage.empty()) return inner;
+/// A write's stage on top of its search. Nothing is written: what it would meet is counted.
+bson::Document UnderWrite(std::string_view stage, const bson::Document& search,
+                          const query::ExecutionFigures* figures) {
   bson::Builder builder;
-  builder.Append("stage", explained.top_stage);
-  if (executed) {
-    const auto returned = static_cast<int64_t>(explained.plan->figures().returned);
-    if (explained.write) {
-      builder.Append("nReturned", 0)
-          .Append(explained.top_stage == "DELETE" ? "nWouldDelete" : "nWouldModify", returned);
-    } else {
-      builder.Append("nReturned", 0).Append("nCounted", returned);
-    }
+  builder.Append("stage", stage);
+  if (figures != nullptr) {
+    builder.Append("nReturned", 0);
+    builder.Append(stage == "DELETE" ? "nWouldDelete" : "nWouldModify", static_cast<int64_t>(figures->returned));
   }
-  builder.Append("inputStage", inner);
-  return builder.Finish();
+  return builder.Append("inputStage", search).Finish();
 }
 
-void AppendPlanner(bson::Builder& reply, Call& call, const Explained& explained, storage::ShardNumber shard) {
-  const query::Plan& plan = *explained.plan;
+struct PlanOptions {
+  std::string_view write_stage;  // "UPDATE" or "DELETE"; empty: a read
+  bool one = false;              // stops at the first match
+};
+
+/// Plans the query and, if asked, runs it to its end for its figures.
+Result<Explained> ExplainPlan(Call& call, catalog::Namespace ns, query::Query query, Verbosity verbosity,
+                              const PlanOptions& options) {
+  Explained explained{.ns = std::move(ns), .write = !options.write_stage.empty()};
+  Describe(query, &explained);
+  query.explain = true;
+  const auto started = steady_clock::now();
+  BRAID_TRY(std::unique_ptr<query::Plan> plan, query::Plan::Make(std::move(query)));
+  BRAID_CHECK_OK(plan->Prepare(call.context));
+  bson::View document;
+  for (bool more = verbosity != Verbosity::kQueryPlanner; more;) {
+    BRAID_TRY(more, plan->Next(call.context, &document));
+    more = more && !options.one;
+  }
+  explained.millis = duration_cast<milliseconds>(steady_clock::now() - started).count();
+  explained.figures = plan->figures();
+  explained.rejected = plan->RejectedPlans();
+  explained.planned = plan->Explain(false);
+  if (verbosity != Verbosity::kQueryPlanner) explained.executed = plan->Explain(true);
+  if (explained.write) {
+    explained.planned = UnderWrite(options.write_stage, explained.planned, nullptr);
+    explained.executed = UnderWrite(options.write_stage, explained.executed, &explained.figures);
+    explained.figures.returned = 0;
+  }
+  return explained;
+}
+
+void AppendPlanner(bson::Builder& reply, Call& call, const Explained& explained) {
   reply.OpenObject("queryPlanner").OpenObject("winningPlan");
   reply.Append("stage", explained.write ? "SHARD_WRITE" : "SINGLE_SHARD").OpenArray("shards").OpenNextObject();
-  reply.Append("explainVersion", "1").Append("shardName", ShardName(shard));
-  reply.Append("connectionString", ShardHost(call.engine, shard)).Append("serverInfo", ServerInfo(call.engine));
-  reply.Append("namespace", explained.ns.ToString()).Append("parsedQuery", plan.query().filter.ToBson());
-  reply.Append("indexFilterSet", false);
-  reply.Append("winningPlan", WithTopStage(explained, plan.Explain(false), false));
-  reply.OpenArray("rejectedPlans");
-  for (const bson::Document& rejected : plan.RejectedPlans()) reply.AppendNext(rejected);
+  reply.Append("explainVersion", "1").Append("shardName", ShardName(explained.shard));
+  reply.Append("connectionString", ShardHost(call.engine, explained.shard))
+      .Append("serverInfo", ServerInfo(call.engine));
+  reply.Append("namespace", explained.ns.ToString()).Append("parsedQuery", explained.parsed_query);
+  reply.Append("indexFilterSet", false).Append("winningPlan", explained.planned).OpenArray("rejectedPlans");
+  for (const bson::Document& rejected : explained.rejected) reply.AppendNext(rejected);
   reply.Close().Close().Close().Close().Close();
 }
 
-void AppendFigures(bson::Builder& reply, const query::ExecutionFigures& figures, int64_t millis) {
-  reply.Append("nReturned", static_cast<int64_t>(figures.returned)).Append("executionTimeMillis", millis);
-  reply.Append("totalKeysExamined", static_cast<int64_t>(figures.keys_examined));
-  reply.Append("totalDocsExamined", static_cast<int64_t>(figures.documents_examined));
+void AppendFigures(bson::Builder& reply, const Explained& explained) {
+  reply.Append("nReturned", static_cast<int64_t>(explained.figures.returned))
+      .Append("executionTimeMillis", explained.millis);
+  reply.Append("totalKeysExamined", static_cast<int64_t>(explained.figures.keys_examined));
+  reply.Append("totalDocsExamined", static_cast<int64_t>(explained.figures.documents_examined));
 }
 
-void AppendExecution(bson::Builder& reply, const Explained& explained, storage::ShardNumber shard, int64_t millis,
-                     Verbosity verbosity) {
-  query::ExecutionFigures figures = explained.plan->figures();
-  if (!explained.top_stage.empty()) figures.returned = 0;
+void AppendExecution(bson::Builder& reply, const Explained& explained, Verbosity verbosity) {
   reply.OpenObject("executionStats");
-  AppendFigures(reply, figures, millis);
+  AppendFigures(reply, explained);
   reply.OpenObject("executionStages").Append("stage", explained.write ? "SHARD_WRITE" : "SINGLE_SHARD");
-  AppendFigures(reply, figures, millis);
-  reply.Append("totalChildMillis", millis).OpenArray("shards").OpenNextObject();
-  reply.Append("shardName", ShardName(shard)).Append("executionSuccess", true);
-  AppendFigures(reply, figures, millis);
-  reply.Append("executionStages", WithTopStage(explained, explained.plan->Explain(true), true));
-  reply.Close().Close().Close();
+  AppendFigures(reply, explained);
+  reply.Append("totalChildMillis", explained.millis).OpenArray("shards").OpenNextObject();
+  reply.Append("shardName", ShardName(explained.shard)).Append("executionSuccess", true);
+  AppendFigures(reply, explained);
+  reply.Append("executionStages", explained.executed).Close().Close().Close();
   if (verbosity == Verbosity::kAllPlansExecution) {
-    reply.OpenArray("allPlansExecution").OpenNextObject().Append("shardName", ShardName(shard)).OpenArray("allPlans");
-    for (const bson::Document& rejected : explained.plan->RejectedPlans()) reply.AppendNext(rejected);
+    reply.OpenArray("allPlansExecution")
+        .OpenNextObject()
+        .Append("shardName", ShardName(explained.shard))
+        .OpenArray("allPlans");
+    for (const bson::Document& rejected : explained.rejected) reply.AppendNext(rejected);
     reply.Close().Close().Close();
   }
   reply.Close();
 }
 
-Result<bson::Document> Describe(Call& call, const Explained& explained, Verbosity verbosity) {
-  const auto started = steady_clock::now();
-  const auto& collection = explained.plan->query().collection;
-  const storage::ShardNumber shard = collection == nullptr ? 0 : collection->primary_shard;
-  if (verbosity != Verbosity::kQueryPlanner) BRAID_CHECK_OK(Execute(call, *explained.plan, explained.one));
+bson::Document Show(Call& call, const Explained& explained, Verbosity verbosity) {
   bson::Builder reply;
-  AppendPlanner(reply, call, explained, shard);
-  if (verbosity != Verbosity::kQueryPlanner) {
-    AppendExecution(reply, explained, shard, duration_cast<milliseconds>(steady_clock::now() - started).count(),
-                    verbosity);
-  }
+  AppendPlanner(reply, call, explained);
+  if (verbosity != Verbosity::kQueryPlanner) AppendExecution(reply, explained, verbosity);
   reply.Append("serverInfo", ServerInfo(call.engine));
   return reply.Finish();
 }
 
-Result<Explained> ExplainFind(Call& call, const Request& inner) {
+catalog::Namespace TargetOf(const Request& inner) {
+  return {std::string(inner.database), std::string(inner.body.begin()->value.AsString())};
+}
+
+Result<Explained> ExplainFind(Call& call, const Request& inner, Verbosity verbosity) {
   BRAID_TRY(FindArgs args, ParseFind(call, inner));
-  Explained explained{.ns = args.ns};
-  BRAID_TRY(explained.plan, query::Plan::Make(std::move(args.query)));
-  return explained;
+  return ExplainPlan(call, args.ns, std::move(args.query), verbosity, {});
 }
 
-Result<Explained> ExplainCountCommand(Call& call, const Request& inner) {
+Result<Explained> ExplainCountCommand(Call& call, const Request& inner, Verbosity verbosity) {
   BRAID_TRY(query::Query query, ParseCount(call, inner));
-  Explained explained{.ns = {std::string(inner.database), std::string(inner.body.begin()->value.AsString())},
-                      .top_stage = "COUNT"};
-  BRAID_TRY(explained.plan, query::Plan::Make(std::move(query)));
+  Explained explained{.ns = TargetOf(inner)};
+  Describe(query, &explained);
+  query.explain = true;
+  const bool executed = verbosity != Verbosity::kQueryPlanner;
+  const auto started = steady_clock::now();
+  BRAID_TRY(query::CountExplanation counted, query::ExplainCount(call.context, query, executed));
+  explained.millis = duration_cast<milliseconds>(steady_clock::now() - started).count();
+  explained.figures = counted.figures;
+  explained.rejected = std::move(counted.rejected);
+  explained.planned = counted.stages;
+  if (executed) explained.executed = counted.stages;
   return explained;
 }
 
-Result<Explained> ExplainDistinct(Call& call, const Request& inner) {
+Result<Explained> ExplainDistinct(Call& call, const Request& inner, Verbosity verbosity) {
   BRAID_TRY(DistinctArgs args, ParseDistinct(call, inner));
-  Explained explained{.ns = {std::string(inner.database), std::string(inner.body.begin()->value.AsString())}};
-  BRAID_TRY(explained.plan, query::Plan::Make(std::move(args.query)));
-  return explained;
+  return ExplainPlan(call, TargetOf(inner), std::move(args.query), verbosity, {});
 }
 
 /// The search behind a write: what it would change.
@@ -142,19 +168,18 @@ struct WriteSearch {
   bool multi = false;
 };
 
-Result<Explained> ExplainWrite(Call& call, const Request& inner, const WriteSearch& search, std::string_view stage) {
-  Explained explained{.top_stage = stage, .write = true, .one = !search.multi};
-  BRAID_TRY(explained.ns, catalog::Namespace::Make(inner.database, inner.body.begin()->value.AsString()));
+Result<Explained> ExplainWrite(Call& call, const Request& inner, const WriteSearch& search, std::string_view stage,
+                               Verbosity verbosity) {
+  BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(inner.database, inner.body.begin()->value.AsString()));
   query::Query query;
-  query.collection = call.engine.catalog->Find(explained.ns);
+  query.collection = call.engine.catalog->Find(ns);
   query.for_change = true;
   BRAID_TRY(query.environment, MakeEnvironment(call, query.collection, search.collation, search.let));
   BRAID_TRY(query.filter, query::Filter::Parse(search.q, query.environment));
   BRAID_TRY(query.sort, query::SortPattern::Parse(search.sort, query.environment->collation));
   if (!query.sort.empty() && !search.multi) query.limit = 1;
   BRAID_CHECK_OK(ReadHint(search.hint, &query));
-  BRAID_TRY(explained.plan, query::Plan::Make(std::move(query)));
-  return explained;
+  return ExplainPlan(call, ns, std::move(query), verbosity, {.write_stage = stage, .one = !search.multi});
 }
 
 Result<bson::View> OnlyStatement(const Request& inner, std::string_view list) {
@@ -170,24 +195,25 @@ Result<bson::View> OnlyStatement(const Request& inner, std::string_view list) {
   return statements[0];
 }
 
-Result<Explained> ExplainUpdate(Call& call, const Request& inner) {
+Result<Explained> ExplainUpdate(Call& call, const Request& inner, Verbosity verbosity) {
   BRAID_TRY(bson::View only, OnlyStatement(inner, "updates"));
   std::optional<bson::View> let;
   if (const bson::Value value = inner.body.Find("let"); value.Is(bson::Type::kObject)) let = value.AsView();
   BRAID_TRY(UpdateStatement update, ParseUpdateStatement(only, let));
   return ExplainWrite(call, inner, {update.q, update.sort, update.hint, update.collation, update.let, update.multi},
-                      "UPDATE");
+                      "UPDATE", verbosity);
 }
 
-Result<Explained> ExplainDelete(Call& call, const Request& inner) {
+Result<Explained> ExplainDelete(Call& call, const Request& inner, Verbosity verbosity) {
   BRAID_TRY(bson::View only, OnlyStatement(inner, "deletes"));
   std::optional<bson::View> let;
   if (const bson::Value value = inner.body.Find("let"); value.Is(bson::Type::kObject)) let = value.AsView();
   BRAID_TRY(DeleteStatement remove, ParseDeleteStatement(only, let));
-  return ExplainWrite(call, inner, {remove.q, {}, remove.hint, remove.collation, remove.let, remove.multi}, "DELETE");
+  return ExplainWrite(call, inner, {remove.q, {}, remove.hint, remove.collation, remove.let, remove.multi}, "DELETE",
+                      verbosity);
 }
 
-Result<Explained> ExplainFindAndModify(Call& call, const Request& inner) {
+Result<Explained> ExplainFindAndModify(Call& call, const Request& inner, Verbosity verbosity) {
   std::string_view collection;
   WriteSearch search;
   bool remove = false;
@@ -201,7 +227,7 @@ Result<Explained> ExplainFindAndModify(Call& call, const Request& inner) {
   reader.Optional("remove", remove);
   reader.Ignore({"update", "fields", "new", "upsert", "arrayFilters", "bypassDocumentValidation", "rawData"});
   BRAID_CHECK_OK(reader.Finish());
-  return ExplainWrite(call, inner, search, remove ? "DELETE" : "UPDATE");
+  return ExplainWrite(call, inner, search, remove ? "DELETE" : "UPDATE", verbosity);
 }
 
 Result<Verbosity> ParseVerbosity(std::string_view text) {
@@ -214,7 +240,7 @@ Result<Verbosity> ParseVerbosity(std::string_view text) {
 
 struct ExplainableCommand {
   std::string_view name;
-  Result<Explained> (*explain)(Call&, const Request&);
+  Result<Explained> (*explain)(Call&, const Request&, Verbosity);
 };
 constexpr ExplainableCommand kExplainable[] = {
     {"count", ExplainCountCommand},
@@ -233,8 +259,8 @@ Result<bson::Document> Explain(Call& call, const Request& inner, Verbosity verbo
   }
   for (const ExplainableCommand& command : kExplainable) {
     if (command.name != inner.name) continue;
-    BRAID_TRY(Explained explained, command.explain(call, inner));
-    return Describe(call, explained, verbosity);
+    BRAID_TRY(Explained explained, command.explain(call, inner, verbosity));
+    return Show(call, explained, verbosity);
   }
   return Status(Code::kCommandNotFound, StrCat("Explain failed due to unknown command: ", inner.name));
 }
@@ -262,6 +288,7 @@ Result<bson::Document> ExplainPipeline(Call& call, AggregateArgs& args, Verbosit
   if (executed && args.pipeline->writes()) {
     return Status(Location(51029), "explain of a pipeline that writes is possible with verbosity 'queryPlanner' only");
   }
+  if (!executed) BRAID_CHECK_OK(args.pipeline->Prepare(call.context));
   bson::View document;
   for (bool more = executed; more;) {
     BRAID_TRY(more, args.pipeline->Next(call.context, &document));

@@ -17,7 +17,6 @@ Result<UpdateStatement> ParseUpdateStatement(bson::View statement, const std::op
   reader.Optional("arrayFilters", parsed.array_filters);
   reader.Optional("collation", parsed.collation);
   reader.Optional("hint", parsed.hint);
-  reader.Optional("sort", parsed.sort);
   reader.Ignore({"upsertSupplied", "sampleId"});
   BRAID_CHECK_OK(reader.Finish());
   if (!parsed.u.Is(bson::Type::kObject) && !parsed.u.Is(bson::Type::kArray)) {
@@ -25,9 +24,6 @@ Result<UpdateStatement> ParseUpdateStatement(bson::View statement, const std::op
   }
   if (constants && !parsed.u.Is(bson::Type::kArray)) {
     return Status(Location(51198), "Constant values may only be specified for pipeline updates");
-  }
-  if (parsed.multi && !parsed.sort.empty()) {
-    return Status(Code::kFailedToParse, "Cannot specify sort with multi=true");
   }
   parsed.let = constants ? constants : let;
   return parsed;

@@ -6,7 +6,7 @@
 
 namespace braid::commands {
 
-/// {q, u, c, multi, upsert, arrayFilters, collation, hint, sort}; `let` is the command's.
+/// {q, u, c, multi, upsert, arrayFilters, collation, hint}; `let` is the command's.
 Result<UpdateStatement> ParseUpdateStatement(bson::View statement, const std::optional<bson::View>& let);
 /// {q, limit, collation, hint}
 Result<DeleteStatement> ParseDeleteStatement(bson::View statement, const std::optional<bson::View>& let);
