@@ -75,21 +75,18 @@ Status FailStatus(const FailAction& action, const Command& command, const Envelo
 // Runs the handler within an operation and a context of its own.
 Result<bson::Document> RunHandler(EngineParts& parts, Client& client, const Request& request, const Command& command,
                                   const Envelope& envelope, uint64_t* durable_at) {
-  txn::Operations::Handle operation = parts.operations.Start();
-  operation->connection = client.id;
-  operation->client = client.remote;
-  operation->application = client.application;
-  operation->name = command.name;
-  operation->lsid = envelope.lsid;
-  if (envelope.max_time_ms > 0) {
-    operation->deadline = operation->started + std::chrono::milliseconds(envelope.max_time_ms);
-  }
-  if ((command.flags & kNoOperation) == 0) {
-    const bson::Value target = request.body.begin()->value;
-    operation->ns = target.Is(bson::Type::kString) ? StrCat(request.database, ".", target.AsString())
-                                                   : StrCat(request.database, ".$cmd");
-    operation->command = bson::Document(request.body);
-  }
+  txn::Operations::Handle operation = parts.operations.Start([&](txn::Operation& started) {
+    started.connection = client.id;
+    started.client = client.remote;
+    started.application = client.application;
+    started.database = request.database;
+    started.name = command.name;
+    started.lsid = envelope.lsid;
+    if ((command.flags & kNoOperation) == 0) started.command = request.body;
+    if (envelope.max_time_ms > 0) {
+      started.deadline = started.started + std::chrono::milliseconds(envelope.max_time_ms);
+    }
+  });
   txn::Context context(parts.shared, *operation);
   Call call{parts, client, request, context, envelope.lsid, envelope.write_concern};
   Result<bson::Document> reply = command.run(call);

@@ -93,6 +93,8 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
   options.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(memtables, cache);
   options.write_buffer_size = std::clamp<uint64_t>(memtables / 2, 1u << 20, 64u << 20);
   options.max_write_buffer_number = 4;
+  options.memtable_whole_key_filtering = true;  // an insert looks for its _id first, and mostly finds nothing
+  options.memtable_prefix_bloom_size_ratio = 0.02;
   options.max_total_wal_size = 2 * memtables;  // bounds what a start has to replay
 
   rocksdb::BlockBasedTableOptions table;

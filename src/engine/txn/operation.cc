@@ -19,53 +19,56 @@ Status Operation::Check() {
   return Status(Code::kMaxTimeMSExpired, "operation exceeded time limit");
 }
 
-Operations::Handle Operations::Start() {
-  auto operation = std::make_shared<Operation>();
-  operation->clock = &clock_;
+Operations::Handle Operations::Start(const std::function<void(Operation&)>& fill) {
+  auto operation = std::make_unique<Operation>();
   operation->started = clock_.Now();
+  operation->clock = &clock_;
+  if (fill) fill(*operation);
   std::lock_guard lock(mu_);
   operation->id = ++last_id_;
-  map_.emplace(operation->id, operation);
+  running_.push_back(operation.get());
   return Handle(*this, std::move(operation));
 }
 
 Operations::Handle::~Handle() {
-  if (op_ != nullptr) owner_->Finish(op_->id);
+  if (op_ != nullptr) owner_->Finish(op_.get());
 }
 
-void Operations::Finish(int64_t id) {
+void Operations::Finish(const Operation* operation) {
   std::lock_guard lock(mu_);
-  map_.erase(id);
+  std::erase(running_, operation);
 }
 
 bool Operations::Kill(int64_t id, Code code) {
   std::lock_guard lock(mu_);
-  const auto it = map_.find(id);
-  if (it == map_.end()) return false;
-  it->second->killed = static_cast<int>(code);
-  return true;
+  for (Operation* operation : running_) {
+    if (operation->id != id) continue;
+    operation->killed = static_cast<int>(code);
+    return true;
+  }
+  return false;
 }
 
 void Operations::KillAll(Code code) {
   std::lock_guard lock(mu_);
-  for (const auto& [id, operation] : map_) operation->killed = static_cast<int>(code);
+  for (Operation* operation : running_) operation->killed = static_cast<int>(code);
 }
 
 void Operations::KillSession(std::string_view lsid, Code code) {
   std::lock_guard lock(mu_);
-  for (const auto& [id, operation] : map_) {
+  for (Operation* operation : running_) {
     if (operation->lsid == lsid) operation->killed = static_cast<int>(code);
   }
 }
 
 size_t Operations::size() const {
   std::lock_guard lock(mu_);
-  return map_.size();
+  return running_.size();
 }
 
 void Operations::ForEach(const std::function<void(const Operation&)>& visit) const {
   std::lock_guard lock(mu_);
-  for (const auto& [id, operation] : map_) visit(*operation);
+  for (const Operation* operation : running_) visit(*operation);
 }
 
 }  // namespace braid::txn

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/status.h"
@@ -19,12 +19,13 @@ namespace braid::txn {
 struct Operation {
   int64_t id = 0;
   int64_t connection = 0;
-  std::string client;
-  std::string application;
-  std::string ns;
-  std::string name;        // of the command
-  bson::Document command;  // set only where currentOp shall show it
-  std::string lsid;        // bytes of the session's id document; empty: none
+  // What these point at outlives the operation: the connection and the request's message.
+  std::string_view client;
+  std::string_view application;
+  std::string_view database;
+  std::string_view name;  // of the command
+  bson::View command;     // empty where currentOp need not show it
+  std::string_view lsid;  // bytes of the session's id; empty: none
   std::chrono::steady_clock::time_point started;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   std::atomic<int> killed{0};              // a Code: kInterrupted, kInterruptedAtShutdown, …
@@ -48,7 +49,7 @@ class Operations {
   /// Listed while alive.
   class Handle {
    public:
-    Handle(Operations& owner, std::shared_ptr<Operation> op) : owner_(&owner), op_(std::move(op)) {}
+    Handle(Operations& owner, std::unique_ptr<Operation> op) : owner_(&owner), op_(std::move(op)) {}
     Handle(Handle&&) noexcept = default;
     ~Handle();
     Operation& operator*() const { return *op_; }
@@ -56,9 +57,10 @@ class Operations {
 
    private:
     Operations* owner_;
-    std::shared_ptr<Operation> op_;
+    std::unique_ptr<Operation> op_;
   };
-  Handle Start();
+  /// `fill` sets what others may see; it runs before the operation is listed.
+  Handle Start(const std::function<void(Operation&)>& fill = nullptr);
   bool Kill(int64_t id, Code code);
   void KillAll(Code code);
   void KillSession(std::string_view lsid, Code code);
@@ -66,11 +68,11 @@ class Operations {
   void ForEach(const std::function<void(const Operation&)>& visit) const;
 
  private:
-  void Finish(int64_t id);
+  void Finish(const Operation* operation);
   const Clock& clock_;
   mutable std::mutex mu_;
   int64_t last_id_ = 0;
-  std::map<int64_t, std::shared_ptr<Operation>> map_;
+  std::vector<Operation*> running_;  // few: one a thread
 };
 
 }  // namespace braid::txn

@@ -89,7 +89,6 @@ Result<uint64_t> TtlSweeper::Sweep() {
   uint64_t total = 0;
   for (const catalog::CollectionPtr& collection : shared_.catalog.All()) {
     if (!collection->has_ttl()) continue;
-    operation->ns = collection->ns.ToString();
     for (const auto& index : collection->indexes) {
       if (!index->spec.is_ttl() || index->building) continue;
       std::string from;

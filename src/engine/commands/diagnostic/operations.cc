@@ -22,6 +22,11 @@ std::string_view KindOf(std::string_view command) {
   return "command";
 }
 
+std::string NamespaceOf(const txn::Operation& operation) {
+  const bson::Value target = operation.command.empty() ? bson::Value() : operation.command.begin()->value;
+  return StrCat(operation.database, ".", target.Is(bson::Type::kString) ? target.AsString() : std::string_view("$cmd"));
+}
+
 bson::Document Row(const txn::Operation& operation, const EngineParts& engine) {
   const auto micros =
       std::chrono::duration_cast<std::chrono::microseconds>(engine.options.clock->Now() - operation.started).count();
@@ -35,7 +40,7 @@ bson::Document Row(const txn::Operation& operation, const EngineParts& engine) {
       .Append("opid", operation.id)
       .Append("secs_running", micros / 1'000'000)
       .Append("microsecs_running", int64_t{micros});
-  row.Append("op", KindOf(operation.name)).Append("ns", operation.ns);
+  row.Append("op", KindOf(operation.name)).Append("ns", NamespaceOf(operation));
   if (operation.lsid.size() == 16) row.OpenObject("lsid").Append("id", bson::Binary{4, operation.lsid}).Close();
   row.Append("command", operation.command).Append("killPending", operation.killed.load() != 0);
   if (const uint64_t total = operation.progress_total.load(); total > 0) {
