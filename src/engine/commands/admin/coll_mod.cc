@@ -56,7 +56,7 @@ Result<Args> Parse(const Request& request) {
   reader.Refuse({"changeStreamPreAndPostImages"}, "change streams are not supported");
   reader.Refuse({"cappedSize", "cappedMax"}, "capped collections are not supported");
   reader.Refuse({"timeseries", "expireAfterSeconds"}, "time series collections are not supported");
-  reader.Ignore({"dryRun"});
+  reader.Refuse({"dryRun"}, "it belongs to unique, which is refused");
   BRAID_CHECK_OK(reader.Finish());
   if (index) {
     BRAID_TRY(args.index, ParseIndex(*index));

@@ -11,7 +11,7 @@ Result<bson::Document> RunDrop(Call& call) {
   std::string_view collection;
   ArgReader reader(call.request);
   reader.Collection("drop", collection);
-  reader.Ignore({"collectionUUID"});
+  reader.Refuse({"collectionUUID"}, "a collection is named, its uuid is not compared");
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, collection));
   const catalog::CollectionPtr before = call.engine.catalog->Find(ns);

@@ -22,7 +22,8 @@ Result<bson::Document> Run(Call& call) {
   reader.Required("renameCollection", from);
   reader.Required("to", to);
   reader.Optional("dropTarget", drop_target);
-  reader.Ignore({"stayTemp", "collectionUUID"});
+  reader.Ignore({"stayTemp"});
+  reader.Refuse({"collectionUUID"}, "a collection is named, its uuid is not compared");
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace source, Full(from));
   BRAID_TRY(catalog::Namespace target, Full(to));

@@ -36,7 +36,9 @@ Result<catalog::Namespace> ParseNamespace(bson::View info) {
   std::string_view full;
   ArgReader reader(info, "bulkWrite.nsInfo");
   reader.Required("ns", full);
-  reader.Ignore({"collectionUUID", "encryptionInformation", "isTimeseriesNamespace"});
+  reader.Ignore({"isTimeseriesNamespace"});
+  reader.Refuse({"collectionUUID"}, "a collection is named, its uuid is not compared");
+  reader.Refuse({"encryptionInformation"}, "queryable encryption is not supported");
   BRAID_CHECK_OK(reader.Finish());
   const size_t dot = full.find('.');
   if (dot == std::string_view::npos) {
