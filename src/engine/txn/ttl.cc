@@ -84,8 +84,7 @@ TtlSweeper::~TtlSweeper() {
 
 Result<uint64_t> TtlSweeper::Sweep() {
   std::lock_guard one_at_a_time(sweep_mu_);
-  Operations::Handle operation = shared_.operations.Start();
-  operation->name = "ttl";
+  Operations::Handle operation = shared_.operations.Start([](Operation& started) { started.name = "ttl"; });
   uint64_t total = 0;
   for (const catalog::CollectionPtr& collection : shared_.catalog.All()) {
     if (!collection->has_ttl()) continue;
