@@ -152,13 +152,13 @@ test('a duplicate key names index, pattern and value, in writes and in findAndMo
   const c = await fill(f.db, 'duplicate', [{ _id: 1, a: { b: 'x' }, n: 1 }, { _id: 2, n: 2 }]);
   await c.createIndex({ 'a.b': 1, n: -1 }, { unique: true, name: 'pair' });
   const write = (promise) => fails(promise, 11000, /E11000 duplicate key error collection: test\.duplicate index: pair dup key: \{ a\.b: "x", n: 1 \}/);
-  for (const promise of [
-    c.insertOne({ _id: 3, a: { b: 'x' }, n: 1 }),
-    c.updateOne({ _id: 2 }, { $set: { 'a.b': 'x', n: 1 } }),
-    c.findOneAndUpdate({ _id: 2 }, { $set: { 'a.b': 'x', n: 1 } }),
-    c.updateOne({ _id: 4 }, { $set: { 'a.b': 'x', n: 1 } }, { upsert: true }),
+  for (const run of [
+    () => c.insertOne({ _id: 3, a: { b: 'x' }, n: 1 }),
+    () => c.updateOne({ _id: 2 }, { $set: { 'a.b': 'x', n: 1 } }),
+    () => c.findOneAndUpdate({ _id: 2 }, { $set: { 'a.b': 'x', n: 1 } }),
+    () => c.updateOne({ _id: 4 }, { $set: { 'a.b': 'x', n: 1 } }, { upsert: true }),
   ]) {
-    const error = await write(promise);
+    const error = await write(run());
     assert.deepEqual(error.keyPattern, { 'a.b': 1, n: -1 });
     assert.deepEqual(error.keyValue, { 'a.b': 'x', n: 1 });
   }
@@ -168,8 +168,8 @@ test('a duplicate key names index, pattern and value, in writes and in findAndMo
 test('a validator refuses with 121 and says why, unless bypassed or off', async () => {
   const validator = { $jsonSchema: { required: ['name'], properties: { age: { bsonType: 'int', minimum: 0 } } } };
   const c = await fill(f.db, 'valid', [{ _id: 1, name: 'ada', age: 36 }], { validator });
-  for (const promise of [c.insertOne({ _id: 2 }), c.updateOne({ _id: 1 }, { $set: { age: -1 } }), c.findOneAndUpdate({ _id: 1 }, { $unset: { name: '' } })]) {
-    const error = await fails(promise, 121, /Document failed validation/);
+  for (const run of [() => c.insertOne({ _id: 2 }), () => c.updateOne({ _id: 1 }, { $set: { age: -1 } }), () => c.findOneAndUpdate({ _id: 1 }, { $unset: { name: '' } })]) {
+    const error = await fails(run(), 121, /Document failed validation/);
     const info = error.errInfo ?? error.errorResponse.errInfo;
     assert.ok(info.failingDocumentId === 2 || info.failingDocumentId === 1, JSON.stringify(info));
     assert.deepEqual(info.details.validator, validator);

@@ -1,0 +1,111 @@
+// The shell: what people type into it, and the tour of the README word for word.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { after, test } from 'node:test';
+import { serve } from '../lib/fixture.mjs';
+
+const f = await serve();
+const tests = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+// A home of its own: nothing of the user's settings, and nothing is reported anywhere.
+const home = await mkdtemp(join(tmpdir(), 'braid-mongosh-'));
+after(() => rm(home, { recursive: true, force: true }));
+await mkdir(join(home, '.mongodb', 'mongosh'), { recursive: true });
+await writeFile(join(home, '.mongodb', 'mongosh', 'config'), '{ "enableTelemetry": false, "forceDisableTelemetry": true }');
+
+/** Runs mongosh; `input` is typed. Nothing may come on stderr. */
+async function mongosh(args, input = '') {
+  const child = spawn(join(tests, 'node_modules', '.bin', 'mongosh'), [f.server.uri, ...args], { env: { ...process.env, HOME: home }, timeout: 60000 });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (data) => (stdout += data));
+  child.stderr.on('data', (data) => (stderr += data));
+  child.stdin.end(input);
+  const code = await new Promise((resolve) => { child.once('close', resolve); });
+  assert.deepEqual([code, stderr], [0, ''], stdout);
+  return stdout;
+}
+
+/** What was printed after each prompt; lines that go on have none of their own. */
+async function typed(lines) {
+  const output = await mongosh([], `${lines.join('\n')}\n`);
+  return output.split(/\[direct: mongos\] \w+> /).slice(1).map((text) => text.replace(/^(\.\.\. ?)+/, '').trim());
+}
+
+const session = [
+  ['use shell', /^switched to db shell$/],
+  ['db.getName()', /^shell$/],
+  ['db.c.insertMany([{_id: 1, a: 5}, {_id: 2, a: 7}])', /acknowledged: true.*'0': 1, '1': 2/s],
+  ['show dbs', /^shell\s+[\d.]+ \w+$/m],
+  ['show collections', /^c$/],
+  ['db.c.find({a: {$gt: 5}})', /^\[ \{ _id: 2, a: 7 \} \]$/],
+  ['db.c.updateOne({_id: 1}, {$inc: {a: 1}})', /matchedCount: 1,\s+modifiedCount: 1/],
+  ['db.c.findOne({_id: 1})', /^\{ _id: 1, a: 6 \}$/],
+  ['db.c.aggregate([{$group: {_id: null, s: {$sum: "$a"}}}])', /^\[ \{ _id: null, s: 13 \} \]$/],
+  ['db.c.createIndex({a: 1}, {unique: true})', /^a_1$/],
+  ['db.c.getIndexes()', /name: '_id_'.*name: 'a_1', unique: true/s],
+  ['db.c.find({a: 6}).explain("executionStats").executionStats.totalKeysExamined', /^1$/],
+  ['db.c.insertOne({a: 6})', /MongoServerError: E11000 duplicate key error collection: shell\.c index: a_1 dup key: \{ a: 6 \}/],
+  ['db.c.stats().count', /^2$/],
+  ['db.c.countDocuments()', /^2$/],
+  ['db.c.distinct("a")', /^\[ 6, 7 \]$/],
+  ['db.c.deleteMany({a: 6})', /deletedCount: 1/],
+  ['db.c.findOneAndUpdate({_id: 2}, {$set: {b: 1}}, {returnNewDocument: true})', /^\{ _id: 2, a: 7, b: 1 \}$/],
+  ['db.c.renameCollection("d")', /ok: 1/],
+  ['db.d.validate().valid', /^true$/],
+  ['db.d.dropIndex("a_1")', /ok: 1/],
+  ['db.serverStatus().ok', /^1$/],
+  ['db.currentOp().inprog.length > 0', /^true$/],
+  ['db.stats().collections', /^1$/],
+  ['db.hostInfo().os.type', /^Linux$/],
+  ['db.version()', /^7\.0\.\d+$/],
+  ['db.getCollectionInfos()[0].name', /^d$/],
+  ['db.d.bogus()', /TypeError/],
+  ['db.d.find({$where: "true"})', /MongoServerError.*\$where is not supported/],
+  ['db.runCommand({ping: 1}).ok', /^1$/],
+  ['db.adminCommand({listDatabases: 1}).ok', /^1$/],
+  ['show log startupWarnings', /^\[\]$/],
+  ['db.d.drop()', /^true$/],
+  ['db.dropDatabase()', /ok: 1, dropped: 'shell'/],
+];
+const answers = await typed(session.map(([line]) => line));
+for (const [i, [line, expected]] of session.entries()) {
+  test(`mongosh: ${line}`, () => assert.match(answers[i] ?? '(nothing)', expected));
+}
+
+test('mongosh starts without a warning', async () => {
+  const banner = await mongosh([], 'db.runCommand({ping: 1}).ok\n');
+  assert.match(banner, /Using MongoDB:\s+7\.0/);
+  assert.doesNotMatch(banner, /warning|not genuine|emulat/i);
+});
+
+test('mongosh --eval prints the result', async () => {
+  assert.equal((await mongosh(['--quiet', '--eval', 'EJSON.stringify(db.runCommand({buildInfo: 1}).versionArray.length)'])).trim(), '4');
+});
+
+test('the tour of the README', async () => {
+  const readme = await readFile(join(tests, '..', 'README.md'), 'utf8');
+  const [, block] = readme.match(/```js\n([\s\S]*?)```/);
+  const output = (await typed(block.trimEnd().split('\n'))).filter(Boolean);
+  const shown = output.join('\n---\n');
+  assert.doesNotMatch(shown, /Error|Uncaught/);
+  const [use, insert, find, update, index, explain, aggregate, ttl, session_, count] = output;
+  assert.equal(use, 'switched to db shop');
+  assert.match(insert, /acknowledged: true/);
+  assert.match(find, /_id: 1.*_id: 2/s);
+  assert.match(update, /modifiedCount: 1/);
+  assert.equal(index, 'user_1_total_-1');
+  assert.match(explain, /IXSCAN/);
+  assert.doesNotMatch(explain, /'SORT'/);
+  assert.match(aggregate, /_id: 'cup', sold: 1.*_id: 'tea', sold: 4/s);
+  assert.equal(ttl, 'expires_1');
+  assert.match(session_, /acknowledged: true/);
+  assert.equal(count, '1');
+  await sleep(2000);
+  assert.equal(await f.client.db('shop').collection('sessions').countDocuments(), 0);
+});
