@@ -13,7 +13,7 @@ Result<bson::Document> Run(Call& call) {
   std::string_view name;
   ArgReader reader(call.request);
   reader.Collection("validate", name);
-  reader.Ignore({"full", "background", "checkBSONConformance", "metadata"});
+  reader.Ignore({"full", "background", "checkBSONConformance", "metadata", "scandata"});
   reader.Refuse({"repair"}, "nothing is repaired: rebuild the index that is reported instead");
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, name));
