@@ -174,6 +174,11 @@ void ArgReader::Refuse(std::initializer_list<std::string_view> names, std::strin
   }
 }
 
+void ArgReader::AtLeast(std::string_view name, int64_t value, int64_t least) {
+  Check(value >= least, Location(51024),
+        StrCat("BSON field '", name, "' value must be >= ", least, ", actual value '", value, "'"));
+}
+
 void ArgReader::Check(bool condition, Code code, std::string message) {
   if (!condition) Fail(Status(code, std::move(message)));
 }

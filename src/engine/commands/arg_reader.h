@@ -50,6 +50,8 @@ class ArgReader {
   void Refuse(std::initializer_list<std::string_view> names, std::string_view why);
   /// A further condition on what was read, e.g. "limit must be non-negative".
   void Check(bool condition, Code code, std::string message);
+  /// A value of the field `name` below `least` is Location(51024).
+  void AtLeast(std::string_view name, int64_t value, int64_t least);
 
   /// The first problem found, an unknown field included.
   Status Finish();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@
 namespace braid::commands {
 
 constexpr int64_t kCursorTimeoutMillis = 10 * 60 * 1000;
+constexpr std::chrono::steady_clock::duration kNoTimeLimit = std::chrono::steady_clock::duration::max();
 
 /// One open result. Used by one request at a time.
 struct OpenCursor {
@@ -31,6 +33,7 @@ struct OpenCursor {
   bool no_timeout = false;
   int64_t remaining = -1;  // documents until the limit; -1: no limit
   int64_t last_use_millis = 0;
+  std::chrono::steady_clock::duration time_left = kNoTimeLimit;  // of maxTimeMS, which counts over all batches
 };
 
 /// Any thread.

@@ -39,6 +39,18 @@ Result<bool> Fill(Call& call, OpenCursor& cursor, int64_t documents_max, bson::B
   return ended;
 }
 
+// maxTimeMS is about the time that the server works for a cursor, not about the client's pauses.
+void StartTime(Call& call, const OpenCursor& cursor) {
+  txn::Operation& operation = call.context.operation();
+  if (cursor.time_left != kNoTimeLimit) operation.deadline = operation.started + cursor.time_left;
+}
+
+void StopTime(Call& call, OpenCursor& cursor) {
+  const txn::Operation& operation = call.context.operation();
+  if (operation.deadline == std::chrono::steady_clock::time_point::max()) return;
+  cursor.time_left = operation.deadline - operation.clock->Now();
+}
+
 }  // namespace
 
 Result<bson::Document> FirstBatch(Call& call, std::unique_ptr<OpenCursor> cursor, const BatchOptions& options) {
@@ -50,6 +62,7 @@ Result<bson::Document> FirstBatch(Call& call, std::unique_ptr<OpenCursor> cursor
   int64_t id = 0;
   if (!ended && !options.single_batch) {
     cursor->lsid = call.lsid;
+    StopTime(call, *cursor);
     if (call.context.snapshot().empty()) call.context.FixSnapshot();
     cursor->snapshot = call.context.TakeSnapshot();
     id = call.engine.cursors.Add(std::move(cursor));
@@ -63,6 +76,7 @@ Result<bson::Document> NextBatch(Call& call, std::unique_ptr<OpenCursor> cursor,
   bson::Builder reply;
   reply.OpenObject("cursor").OpenArray("nextBatch");
   call.context.UseSnapshot(std::move(cursor->snapshot));
+  StartTime(call, *cursor);
   Result<bool> ended = Fill(call, *cursor, documents_max, reply);
   cursor->snapshot = call.context.TakeSnapshot();
   if (!ended.ok()) {
@@ -74,6 +88,7 @@ Result<bson::Document> NextBatch(Call& call, std::unique_ptr<OpenCursor> cursor,
   if (*ended) {
     call.engine.cursors.Forget(id);
   } else {
+    StopTime(call, *cursor);
     call.engine.cursors.Return(std::move(cursor));
   }
   return reply.Finish();
@@ -84,7 +99,7 @@ Result<int64_t> BatchSizeOf(const std::optional<bson::View>& cursor_option) {
   if (!cursor_option) return size;
   ArgReader reader(*cursor_option, "cursor");
   reader.Optional("batchSize", size);
-  reader.Check(size >= 0, Code::kBadValue, "cursor.batchSize must not be negative");
+  reader.AtLeast("batchSize", size, 0);
   BRAID_CHECK_OK(reader.Finish());
   return size;
 }

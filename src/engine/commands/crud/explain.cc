@@ -11,6 +11,7 @@
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
 #include "engine/commands/topology.h"
+#include "engine/query/plan/stage.h"
 
 namespace braid::commands {
 namespace {
@@ -29,7 +30,7 @@ struct Explained {
   bson::Document executed;  // the stages with their counts; empty if nothing was run
   std::vector<bson::Document> rejected;
   query::ExecutionFigures figures;
-  int64_t millis = 0;
+  uint64_t millis = 0;
 };
 
 void Describe(const query::Query& query, Explained* explained) {
@@ -94,10 +95,10 @@ void AppendPlanner(bson::Builder& reply, Call& call, const Explained& explained)
 }
 
 void AppendFigures(bson::Builder& reply, const Explained& explained) {
-  reply.Append("nReturned", static_cast<int64_t>(explained.figures.returned))
-      .Append("executionTimeMillis", explained.millis);
-  reply.Append("totalKeysExamined", static_cast<int64_t>(explained.figures.keys_examined));
-  reply.Append("totalDocsExamined", static_cast<int64_t>(explained.figures.documents_examined));
+  query::plan::AppendNumber(reply, "nReturned", explained.figures.returned);
+  query::plan::AppendNumber(reply, "executionTimeMillis", explained.millis);
+  query::plan::AppendNumber(reply, "totalKeysExamined", explained.figures.keys_examined);
+  query::plan::AppendNumber(reply, "totalDocsExamined", explained.figures.documents_examined);
 }
 
 void AppendExecution(bson::Builder& reply, const Explained& explained, Verbosity verbosity) {
@@ -105,7 +106,8 @@ void AppendExecution(bson::Builder& reply, const Explained& explained, Verbosity
   AppendFigures(reply, explained);
   reply.OpenObject("executionStages").Append("stage", explained.write ? "SHARD_WRITE" : "SINGLE_SHARD");
   AppendFigures(reply, explained);
-  reply.Append("totalChildMillis", explained.millis).OpenArray("shards").OpenNextObject();
+  query::plan::AppendNumber(reply, "totalChildMillis", explained.millis);
+  reply.OpenArray("shards").OpenNextObject();
   reply.Append("shardName", ShardName(explained.shard)).Append("executionSuccess", true);
   AppendFigures(reply, explained);
   reply.Append("executionStages", explained.executed).Close().Close().Close();

@@ -52,11 +52,9 @@ Result<RawArgs> ParseRaw(const Request& request) {
   bool disk = true;
   reader.Optional("allowDiskUse", disk);  // sorts stay in memory: past the limit they fail either way
   reader.Ignore({"oplogReplay", "allowPartialResults", "maxScan", "rawData", "includeQueryStatsMetrics"});
-  reader.Check(args.skip >= 0, Code::kBadValue, StrCat("Skip value must be non-negative, but received: ", args.skip));
-  reader.Check(args.limit >= 0, Code::kBadValue,
-               StrCat("Limit value must be non-negative, but received: ", args.limit));
-  reader.Check(args.batch_size.value_or(0) >= 0, Code::kBadValue,
-               StrCat("BatchSize value must be non-negative, but received: ", args.batch_size.value_or(0)));
+  reader.AtLeast("skip", args.skip, 0);
+  reader.AtLeast("limit", args.limit, 0);
+  reader.AtLeast("batchSize", args.batch_size.value_or(0), 0);
   reader.Check(!args.await_data || args.tailable, Code::kFailedToParse,
                "Cannot set 'awaitData' without also setting 'tailable'");
   BRAID_CHECK_OK(reader.Finish());

@@ -28,7 +28,7 @@ Result<Args> Parse(const Request& request) {
   reader.Collection("collection", args.collection);
   reader.Optional("batchSize", args.batch_size);
   reader.Ignore({"term", "lastKnownCommittedOpTime", "includeQueryStatsMetrics"});
-  reader.Check(args.batch_size.value_or(0) >= 0, Code::kBadValue, "BatchSize value must be non-negative");
+  reader.AtLeast("batchSize", args.batch_size.value_or(0), 0);
   BRAID_CHECK_OK(reader.Finish());
   args.id = id.AsInt64();
   return args;
@@ -41,9 +41,9 @@ Status CheckOwner(const Call& call, const OpenCursor& cursor) {
                                               "', but cursor belongs to a different namespace ", cursor.ns.ToString()));
   }
   if (cursor.lsid != call.lsid) {
-    return Status(
-        Location(cursor.lsid.empty() ? 50736 : 50737),
-        StrCat("Cannot run getMore on cursor ", cursor.id, ", which was created in another session or without one"));
+    const int code = cursor.lsid.empty() ? 50736 : call.lsid.empty() ? 50737 : 50738;
+    return Status(Location(code), StrCat("Cannot run getMore on cursor ", cursor.id,
+                                         ", which was created in another session or without one"));
   }
   return {};
 }
