@@ -4,6 +4,7 @@
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "engine/query/match/json_schema.h"
 
 namespace braid::txn {
 
@@ -43,7 +44,7 @@ Status CheckValidator(const catalog::Collection& collection, const bson::View* b
   }
   bson::Builder details;
   details.OpenObject("errInfo").Append("failingDocumentId", after.Find("_id"));
-  details.OpenObject("details").Append("validator", *collection.validator_spec).Close().Close();
+  details.Append("details", query::ExplainMismatch(collection.validator, after)).Close();
   return Status(Code::kDocumentValidationFailure, "Document failed validation").WithDetails(details.Finish().bytes());
 }
 

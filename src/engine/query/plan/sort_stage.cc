@@ -31,7 +31,7 @@ Status Sort::Add(std::string key, const Row& row) {
   if (bytes_ > kSortBytesMax) {
     return Status(Code::kQueryExceededMemoryLimitNoDiskUseAllowed,
                   StrCat("Sort exceeded memory limit of ", kSortBytesMax,
-                         " bytes, but did not opt in to external sorting. Aborting operation."));
+                         " bytes. Sorts do not spill to disk: an index in this order or a limit avoids it."));
   }
   entries_.push_back(std::move(entry));
   if (limit_ != 0) std::ranges::push_heap(entries_, std::less<>());
