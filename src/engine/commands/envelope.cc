@@ -1,5 +1,6 @@
 #include "engine/commands/envelope.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/strings.h"
@@ -7,6 +8,33 @@
 
 namespace braid::commands {
 namespace {
+
+// The commands of MongoDB's Stable API, version 1. Sorted.
+constexpr std::string_view kStable[] = {
+    "aggregate", "bulkWrite",       "collMod",     "count",       "create",          "createIndexes", "delete",
+    "drop",      "dropDatabase",    "dropIndexes", "endSessions", "explain",         "find",          "findAndModify",
+    "getMore",   "hello",           "insert",      "killCursors", "listCollections", "listDatabases", "listIndexes",
+    "ping",      "refreshSessions", "update",
+};
+
+struct ApiFields {
+  std::string_view version;
+  bool strict = false;
+  bool any = false;
+};
+
+Status CheckApi(const Command& command, const ApiFields& api) {
+  if (api.version.empty()) {
+    if (!api.any) return {};
+    return Status(Code::kAPIVersionError, "apiStrict and apiDeprecationErrors need an apiVersion");
+  }
+  if (api.version != "1") return Status(Code::kAPIVersionError, "API version must be \"1\"");
+  if (api.strict && !std::binary_search(std::begin(kStable), std::end(kStable), command.name)) {
+    return Status(Code::kAPIStrictError,
+                  StrCat("Provided apiStrict:true, but the command ", command.name, " is not in API Version 1"));
+  }
+  return {};
+}
 
 Status ParseWriteConcern(const bson::Value& value, WriteConcern* out) {
   if (!value.Is(bson::Type::kObject)) {
@@ -118,7 +146,7 @@ Status CheckTransactionFields(const Command& command, const TransactionFields& f
 Result<Envelope> Envelope::Parse(const Command& command, const Request& request) {
   Envelope envelope;
   TransactionFields transaction;
-  std::string_view api_version;
+  ApiFields api;
   for (const auto& [name, value] : request.body) {
     if (name == "lsid") {
       BRAID_TRY(envelope.lsid, SessionId(value));
@@ -140,8 +168,10 @@ Result<Envelope> Envelope::Parse(const Command& command, const Request& request)
     } else if (name == "readConcern") {
       BRAID_CHECK_OK(CheckReadConcern(command, value));
     } else if (name == "apiVersion" && value.Is(bson::Type::kString)) {
-      api_version = value.AsString();
-      if (api_version != "1") return Status(Code::kAPIVersionError, "API version must be \"1\"");
+      api.version = value.AsString();
+    } else if (name == "apiStrict" || name == "apiDeprecationErrors") {
+      api.any = true;
+      if (name == "apiStrict") api.strict = bson::IsTruthy(value);
     }
   }
   if (!transaction.txn_number.missing()) {
@@ -150,6 +180,7 @@ Result<Envelope> Envelope::Parse(const Command& command, const Request& request)
     envelope.txn_number = bson::Number::Of(transaction.txn_number).ToInt64Clamped();
     if (envelope.txn_number < 0) return Status(Code::kInvalidOptions, "Transaction number cannot be negative");
   }
+  BRAID_CHECK_OK(CheckApi(command, api));
   BRAID_CHECK_OK(CheckTransactionFields(command, transaction, !envelope.lsid.empty()));
   return envelope;
 }

@@ -94,6 +94,11 @@ TEST(EnvelopeTest, TransactionsAreRefusedRetryableWritesAreNot) {
 TEST(EnvelopeTest, ApiVersionAndClusterTime) {
   EXPECT_EQ(CodeOf(kReader, "'apiVersion': '1'"), 0);
   EXPECT_EQ(CodeOf(kReader, "'apiVersion': '2'"), static_cast<int>(Code::kAPIVersionError));
+  EXPECT_EQ(CodeOf(kReader, "'apiStrict': true"), static_cast<int>(Code::kAPIVersionError));
+  EXPECT_EQ(CodeOf(kReader, "'apiVersion': '1', 'apiStrict': true"), 0);
+  constexpr Command kUnstable = {.name = "validate", .flags = kReadOnly};
+  EXPECT_EQ(CodeOf(kUnstable, "'apiVersion': '1', 'apiStrict': false"), 0);
+  EXPECT_EQ(CodeOf(kUnstable, "'apiVersion': '1', 'apiStrict': true"), static_cast<int>(Code::kAPIStrictError));
   EXPECT_EQ(Parse(kReader, "'$clusterTime': {'clusterTime': {'$timestamp': {'t': 5, 'i': 6}}}")->cluster_time,
             (uint64_t{5} << 32 | 6));
 }
