@@ -8,7 +8,8 @@ std::string CodeName(Code code) {
   switch (code) {
     case Code::kOk: return "OK";
 #define BRAID_ERROR(name, number, retryable) \
-  case Code::k##name: return #name;
+  case Code::k##name:                        \
+    return #name;
 #include "base/errors.def"
 #undef BRAID_ERROR
   }
@@ -18,7 +19,8 @@ std::string CodeName(Code code) {
 bool IsRetryable(Code code) {
   switch (code) {
 #define BRAID_ERROR(name, number, retryable) \
-  case Code::k##name: return retryable;
+  case Code::k##name:                        \
+    return retryable;
 #include "base/errors.def"
 #undef BRAID_ERROR
     default: return false;

@@ -1,5 +1,5 @@
-// Status and Result<T>: how every function of Braid reports a fault of the user or of the environment. Faults of our own
-// are BRAID_ASSERT (assert.h). Member names of Result are those of std::expected, which GCC 12 lacks.
+// Status and Result<T>: how every function of Braid reports a fault of the user or of the environment. Faults of our
+// own are BRAID_ASSERT (assert.h). Member names of Result are those of std::expected, which GCC 12 lacks.
 #pragma once
 
 #include <memory>
@@ -63,12 +63,13 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}         // NOLINT(google-explicit-constructor)
   Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
   template <typename U>
-    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Status> && !std::is_same_v<std::remove_cvref_t<U>, Result>)
-  Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
+  requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Status> && !std::is_same_v<std::remove_cvref_t<U>, Result>)
+      Result(U&& value)
+      : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
 
   bool has_value() const { return state_.index() == 0; }
   bool ok() const { return has_value(); }
@@ -112,11 +113,11 @@ const Status& ErrorOf(const Result<T>& result) {
   declaration = *std::move(result)
 
 /// BRAID_CHECK_OK(Write(x)); returns the error of a Status or Result, if any, unchanged.
-#define BRAID_CHECK_OK(...)                                                       \
-  do {                                                                            \
-    if (auto&& braid_status = (__VA_ARGS__); !braid_status.ok()) {                \
-      return ::braid::internal::ErrorOf(braid_status);                            \
-    }                                                                             \
+#define BRAID_CHECK_OK(...)                                        \
+  do {                                                             \
+    if (auto&& braid_status = (__VA_ARGS__); !braid_status.ok()) { \
+      return ::braid::internal::ErrorOf(braid_status);             \
+    }                                                              \
   } while (false)
 
 }  // namespace braid

@@ -8,10 +8,10 @@
 #include "base/random.h"
 #include "base/status.h"
 
-#define BRAID_EXPECT_OK_WITH(macro, ...) \
-  do {                                                                                      \
-    const auto& braid_outcome = (__VA_ARGS__);                                              \
-    macro(braid_outcome.ok()) << ::braid::internal::ErrorOf(braid_outcome).ToString();      \
+#define BRAID_EXPECT_OK_WITH(macro, ...)                                               \
+  do {                                                                                 \
+    const auto& braid_outcome = (__VA_ARGS__);                                         \
+    macro(braid_outcome.ok()) << ::braid::internal::ErrorOf(braid_outcome).ToString(); \
   } while (false)
 #define ASSERT_OK(...) BRAID_EXPECT_OK_WITH(ASSERT_TRUE, __VA_ARGS__)
 #define EXPECT_OK(...) BRAID_EXPECT_OK_WITH(EXPECT_TRUE, __VA_ARGS__)

@@ -28,7 +28,8 @@ struct MaxKey {};
 class Builder {
  public:
   Builder() { Begin(); }
-  /// Continues in a buffer whose content is kept: the document starts at its end. Take the bytes with Close(), not Finish().
+  /// Continues in a buffer whose content is kept: the document starts at its end. Take the bytes with Close(), not
+  /// Finish().
   explicit Builder(std::string buffer) : out_(std::move(buffer)) { Begin(); }
 
   Builder& Append(std::string_view name, const Value& value);  ///< nothing if the value is missing

@@ -1,4 +1,5 @@
-// Collation: the order of strings in a language, through ICU. A null pointer everywhere means the simple collation: bytes.
+// Collation: the order of strings in a language, through ICU. A null pointer everywhere means the simple collation:
+// bytes.
 #pragma once
 
 #include <memory>
@@ -14,9 +15,9 @@ namespace braid::bson {
 class Collation {
  public:
   ~Collation();
-  /// {locale, strength, caseLevel, caseFirst, numericOrdering, alternate, maxVariable, backwards, normalization, version} with
-  /// MongoDB's defaults and codes: unknown locale or bad value kBadValue, unknown field Location(40415), locale missing
-  /// Location(40414). `locale: "simple"` gives a null pointer.
+  /// {locale, strength, caseLevel, caseFirst, numericOrdering, alternate, maxVariable, backwards, normalization,
+  /// version} with MongoDB's defaults and codes: unknown locale or bad value kBadValue, unknown field Location(40415),
+  /// locale missing Location(40414). `locale: "simple"` gives a null pointer.
   static Result<std::shared_ptr<const Collation>> Parse(View spec);
 
   int Compare(std::string_view a, std::string_view b) const;

@@ -92,7 +92,7 @@ class Value {
   int32_t AsInt32() const { return Fixed<int32_t>(Type::kInt32); }
   int64_t AsInt64() const { return Fixed<int64_t>(Type::kInt64); }
   bool AsBool() const { return Fixed<uint8_t>(Type::kBool) != 0; }
-  int64_t AsDate() const { return Fixed<int64_t>(Type::kDate); }  ///< milliseconds since 1970
+  int64_t AsDate() const { return Fixed<int64_t>(Type::kDate); }              ///< milliseconds since 1970
   uint64_t AsTimestamp() const { return Fixed<uint64_t>(Type::kTimestamp); }  ///< seconds << 32 | increment
   Decimal128 AsDecimal() const { return Fixed<Decimal128>(Type::kDecimal128); }
   /// string, symbol or code, without the terminator; may hold NUL bytes.

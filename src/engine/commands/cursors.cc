@@ -23,7 +23,7 @@ Result<std::unique_ptr<OpenCursor>> Cursors::Take(int64_t id) {
   const auto it = slots_.find(id);
   if (it == slots_.end()) return Status(Code::kCursorNotFound, StrCat("cursor id ", id, " not found"));
   if (it->second.idle == nullptr) {
-    return Status(Location(12051), StrCat("cursor id ", id, " is already in use"));
+    return Status(Code::kCursorInUse, StrCat("cursor id ", id, " is already in use"));
   }
   return std::move(it->second.idle);
 }

@@ -43,7 +43,7 @@ class Cursors {
 
   /// Takes the cursor in, and its new id.
   int64_t Add(std::unique_ptr<OpenCursor> cursor);
-  /// Checked out for one getMore; kCursorNotFound (43); Location(12051) if another request uses it.
+  /// Checked out for one getMore; kCursorNotFound (43); kCursorInUse (12051) if another request uses it.
   Result<std::unique_ptr<OpenCursor>> Take(int64_t id);
   void Return(std::unique_ptr<OpenCursor> cursor);
   /// The cursor was exhausted or failed while checked out.

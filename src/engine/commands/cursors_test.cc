@@ -47,7 +47,7 @@ TEST_F(CursorsTest, OneRequestAtATime) {
   const int64_t id = Add();
   auto taken = cursors_.Take(id);
   ASSERT_OK(taken);
-  EXPECT_EQ(CodeOf(id), 12051);
+  EXPECT_EQ(CodeOf(id), static_cast<int>(Code::kCursorInUse));
   cursors_.Return(*std::move(taken));
   EXPECT_EQ(CodeOf(id), 0);
 }
