@@ -80,3 +80,28 @@ test('slow queries on every core do not hold up the others', async () => {
   for (const { opid, command } of inprog) if (command?.comment?.startsWith('crowd')) await f.admin.command({ killOp: 1, op: opid });
   assert.deepEqual(await Promise.all(queries), times(8, () => 11601));
 });
+
+test('a cursor serves one getMore at a time', async () => {
+  const session = f.client.startSession();
+  const { cursor } = await f.db.command({ find: 'slow', filter: slowFilter, batchSize: 0 }, { promoteLongs: false, session });
+  const first = fails(f.db.command({ getMore: cursor.id, collection: 'slow', comment: 'first' }, { session }), 11601);
+  const { opid } = await listed('first');
+  await fails(f.db.command({ getMore: cursor.id, collection: 'slow' }, { session }), 12051);
+  await f.admin.command({ killOp: 1, op: opid });
+  await first;
+  await fails(f.db.command({ getMore: cursor.id, collection: 'slow' }, { session }), 43);
+  await session.endSession();
+});
+
+test('a sort and a group past their memory fail with their codes', async () => {
+  const c = await fill(f.db, 'wide', []);
+  const text = 'x'.repeat(8 << 20);
+  for (let _id = 0; _id < 14; ++_id) await c.insertOne({ _id, text }, { writeConcern: { w: 1, j: false } });
+  const sort = [{ $sort: { text: 1 } }, { $limit: 100 }, { $project: { _id: 1 } }];
+  await fails(f.db.collection('wide').aggregate(sort).toArray(), 292, /memory/i);
+  await fails(f.db.command({ find: 'wide', sort: { text: -1 }, projection: { _id: 1, text: 1 } }), 292, /memory/i);
+  await fails(c.aggregate([{ $group: { _id: { id: '$_id', text: '$text' } } }]).toArray(), 292, /memory/i);
+  // With a limit only as many are kept as are wanted.
+  assert.equal((await c.find({}, { projection: { _id: 1 } }).sort({ text: 1, _id: 1 }).limit(2).toArray()).length, 2);
+  await c.drop();
+});

@@ -16,6 +16,7 @@ from bson.decimal128 import Decimal128
 from pymongo import errors
 from pymongo.operations import DeleteMany, IndexModel, InsertOne, ReplaceOne, UpdateMany, UpdateOne
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from server import Server  # noqa: E402
 
