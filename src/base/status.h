@@ -59,17 +59,25 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Error> error_;
 };
 
+template <typename T>
+class Result;
+
+namespace internal {
+/// What is neither a T, nor a Status, nor a Result, but can be made a T.
+template <typename U, typename T>
+concept BecomesValueOf =
+    std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+    !std::is_same_v<std::remove_cvref_t<U>, Status> && !std::is_same_v<std::remove_cvref_t<U>, Result<T>>;
+}  // namespace internal
+
 /// A T, or the Status that says why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}         // NOLINT(google-explicit-constructor)
   Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
-  template <typename U>
-  requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
-           !std::is_same_v<std::remove_cvref_t<U>, Status> && !std::is_same_v<std::remove_cvref_t<U>, Result>)
-      Result(U&& value)
-      : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
+  template <internal::BecomesValueOf<T> U>
+  Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
 
   bool has_value() const { return state_.index() == 0; }
   bool ok() const { return has_value(); }
