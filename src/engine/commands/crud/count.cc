@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "base/strings.h"
 #include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
@@ -25,7 +24,7 @@ Result<query::Query> ParseCount(Call& call, const Request& request) {
   reader.Optional("hint", hint);
   reader.Optional("collation", collation);
   reader.Ignore({"fields", "rawData"});
-  reader.Check(skip >= 0, Code::kBadValue, StrCat("BSON field 'skip' value must be >= 0, actual value '", skip, "'"));
+  reader.AtLeast("skip", skip, 0);
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(request.database, collection));
 
