@@ -71,6 +71,7 @@ const tables = {
     [{ find: 'c', filter: { a: { $regex: '(' } } }, 51091, 'Location51091', /./],
     [{ find: 'c', projection: { a: 1, b: 0 } }, 31254, 'Location31254', /b/],
     [{ find: 'c', projection: { a: 0, b: 1 } }, 31253, 'Location31253', /b/],
+    [{ count: 'c', skip: -1 }, 51024, 'Location51024', /skip/],
     [{ find: 'c', sort: { a: 2 } }, 15975, 'Location15975', /./],
     [{ find: 'c', hint: 'nosuch' }, 2, 'BadValue', /hint/],
     [{ find: 'c', min: { a: 1 } }, 51173, 'Location51173', /hint/],
@@ -172,7 +173,8 @@ test('a validator refuses with 121 and says why, unless bypassed or off', async 
     const error = await fails(run(), 121, /Document failed validation/);
     const info = error.errInfo ?? error.errorResponse.errInfo;
     assert.ok(info.failingDocumentId === 2 || info.failingDocumentId === 1, JSON.stringify(info));
-    assert.deepEqual(info.details.validator, validator);
+    assert.equal(info.details.operatorName, '$jsonSchema');
+    assert.match(JSON.stringify(info.details.schemaRulesNotSatisfied), /"required":\["name"\]|"minimum":0/);
   }
   await c.insertOne({ _id: 3 }, { bypassDocumentValidation: true });
   await fails(c.updateOne({ _id: 3 }, { $set: { x: 1 } }), 121);
@@ -205,6 +207,52 @@ for (const [name, fields, code] of [
 ]) {
   test(`the envelope: ${name}`, () => fails(f.db.command(fields), code));
 }
+
+test('documents nest 180 levels deep and no deeper, however they are sent', async () => {
+  const nested = (levels) => times(levels - 1, (i) => i).reduce((inner) => ({ a: inner }), {});
+  const c = await fill(f.db, 'deep', []);
+  await c.insertOne({ _id: 1, ...nested(180) });
+  await c.insertMany([{ _id: 2, ...nested(180) }]);
+  assert.equal(await c.countDocuments({ [times(178, () => 'a').join('.')]: {} }), 0);
+  assert.equal(await c.countDocuments({ [times(179, () => 'a').join('.')]: {} }), 2);
+  await fails(c.insertOne({ _id: 3, ...nested(181) }), 15, /nest/);
+  await fails(c.insertMany([{ _id: 4, ...nested(181) }]), 15, /nest/);
+  await fails(c.updateOne({ _id: 1 }, { $set: { b: nested(180) } }), 15, /nest/);
+  assert.equal(await c.countDocuments(), 2);
+});
+
+test('limits of indexes: 64 a collection, 32 fields each', async () => {
+  const c = await fill(f.db, 'limits', [{ _id: 1 }]);
+  const keys = (n) => Object.fromEntries(times(n, (i) => [`f${i}`, 1]));
+  await c.createIndex(keys(32));
+  await fails(c.createIndex(keys(33)), 13103);
+  await c.createIndexes(times(62, (i) => ({ key: { [`g${i}`]: 1 } })));
+  await fails(c.createIndex({ last: 1 }), 67, /too many indexes/);
+  assert.equal((await c.indexes()).length, 64);
+});
+
+for (const [name, setup, document, code] of [
+  ['two arrays in one index', { a: 1, b: 1 }, { a: [1], b: [2] }, 171],
+  ['an array under a hashed index', { h: 'hashed' }, { h: [1] }, 16766],
+  ['an _id that is an array', null, { _id: [1] }, 53],
+  ['an _id that is a regular expression', null, { _id: /x/ }, 53],
+]) {
+  test(`insert: ${name}`, async () => {
+    const c = await fill(f.db, 'refusing', [{ _id: 0 }]);
+    if (setup) await c.createIndex(setup);
+    await fails(c.insertOne(document), code);
+    assert.equal(await c.countDocuments(), 1);
+  });
+}
+
+test('a write concern that cannot be met is told beside what was written', async () => {
+  for (const [w, code] of [[3, 100], ['nosuch', 79]]) {
+    const c = await fill(f.db, 'concern', []);
+    const error = await c.insertOne({ _id: 1 }, { writeConcern: { w } }).then(() => null, (e) => e);
+    assert.equal(error?.code, code, String(error));
+    assert.equal(await c.countDocuments(), 1);
+  }
+});
 
 test('a failed command leaves its connection usable and changes nothing', async () => {
   const before = await f.db.collection('c').countDocuments();
