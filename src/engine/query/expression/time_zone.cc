@@ -48,7 +48,7 @@ const icu::BasicTimeZone* Lookup(const std::string& name) {
   if (custom || zone == nullptr || id == icu::UnicodeString("Etc/Unknown")) return nullptr;
   std::unique_lock lock(mutex);
   auto [at, inserted] = zones->emplace(name, zone);
-  if (inserted) made.release();
+  if (inserted) (void)made.release();  // the map's now
   return at->second;
 }
 
