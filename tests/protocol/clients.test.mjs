@@ -13,7 +13,7 @@ async function output(program, args, env = {}) {
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60000 });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (text += data));
-  const code = await new Promise((resolve) => { child.once('close', resolve); });
+  const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
   return { code, text };
 }
 
