@@ -1,5 +1,6 @@
 // Starts a real `braid serve` on a free port with a directory of its own, and stops it again.
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -32,6 +33,14 @@ export async function startServer(options = [], directory = undefined) {
     child.once('error', reject);
     exited.then(({ code, signal }) => reject(new Error(`braid serve ended before it was ready (${code ?? signal})`)));
   });
+  // A test that failed before its stop() must end all the same, and its server with it.
+  child.unref();
+  child.stdout.unref();
+  const abandon = () => {
+    child.kill('SIGKILL');
+    if (!directory) rmSync(store, { recursive: true, force: true });
+  };
+  process.once('exit', abandon);
   return {
     uri,
     store,
@@ -39,8 +48,10 @@ export async function startServer(options = [], directory = undefined) {
     exited,
     /** Ends the server: SIGTERM by default, SIGKILL for a crash. The directory goes too unless it was given. */
     async stop(signal = 'SIGTERM') {
+      child.ref();
       child.kill(signal);
       const ending = await exited;
+      process.off('exit', abandon);
       if (!directory) await rm(store, { recursive: true, force: true });
       return ending;
     },

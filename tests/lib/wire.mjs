@@ -114,11 +114,16 @@ export class RawConnection {
     this.socket.write(bytes);
   }
 
-  /** The bytes of the next reply; null if the server closed the connection. */
+  /** The bytes of the next reply; null if the server closed the connection, or said nothing for 30 s. */
   async next() {
     const reply = this.#shift();
     if (reply || this.closed) return reply;
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    const patience = setTimeout(() => this.close(), 30000);
+    try {
+      return await new Promise((resolve) => this.#waiting.push(resolve));
+    } finally {
+      clearTimeout(patience);
+    }
   }
 
   async ask(bytes) {

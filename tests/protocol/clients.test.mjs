@@ -10,10 +10,10 @@ import { binary, startServer } from '../lib/server.mjs';
 const here = dirname(fileURLToPath(import.meta.url));
 
 async function output(program, args, env = {}) {
-  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60000 });
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], signal: AbortSignal.timeout(60000) });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (text += data));
-  const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
+  const code = await new Promise((resolve) => child.once('close', resolve).once('error', resolve));
   return { code, text };
 }
 
