@@ -50,8 +50,9 @@ class Validator {
 
   /// The document here must end at or before `end`, at its own length.
   Status Nested(const char* end, int depth) {
-    if (depth > kDepthMax) {
-      return Status(Code::kOverflow, StrCat("BSON nested deeper than ", kDepthMax, " levels at offset ", at_ - start_));
+    if (depth > kNestingMax) {
+      return Status(Code::kOverflow,
+                    StrCat("BSON nested deeper than ", kNestingMax, " levels at offset ", at_ - start_));
     }
     if (Left(end) < 5) return Fail("document cut short");
     const size_t size = Load<uint32_t>(at_);

@@ -10,11 +10,12 @@ namespace braid::bson {
 
 constexpr uint32_t kDocumentBytesMax = 16 * 1024 * 1024;               // a user's document
 constexpr uint32_t kInternalBytesMax = kDocumentBytesMax + 16 * 1024;  // a reply, or a command with its envelope
-constexpr int kDepthMax = 180;
+constexpr int kDepthMax = 180;                                         // of a stored document
+constexpr int kNestingMax = 200;  // of a message: a command around a document adds levels of its own
 
 /// Checks lengths, terminators, types, UTF-8 of names and strings is NOT required (MongoDB stores what it is given),
-/// booleans are 0 or 1, nesting at most kDepthMax. `bytes` may be longer than the document: its own length prefix says
-/// where it ends. kInvalidBSON names the offset, kOverflow is nesting too deep; no arithmetic overflow, and no
+/// booleans are 0 or 1, nesting at most kNestingMax. `bytes` may be longer than the document: its own length prefix
+/// says where it ends. kInvalidBSON names the offset, kOverflow is nesting too deep; no arithmetic overflow, and no
 /// allocation unless it fails.
 Result<View> Validate(std::string_view bytes);
 

@@ -108,8 +108,8 @@ TEST(ValidateTest, DuplicateNamesAreAllowed) { EXPECT_OK(Validate(Make("a", 1, "
 
 TEST(ValidateTest, NestingHasALimit) {
   for (const bool arrays : {false, true}) {
-    EXPECT_OK(Validate(Nested(kDepthMax, arrays).bytes()));
-    EXPECT_EQ(Validate(Nested(kDepthMax + 1, arrays).bytes()).status().code(), Code::kOverflow);
+    EXPECT_OK(Validate(Nested(kNestingMax, arrays).bytes()));
+    EXPECT_EQ(Validate(Nested(kNestingMax + 1, arrays).bytes()).status().code(), Code::kOverflow);
     EXPECT_EQ(Validate(Nested(100'000, arrays).bytes()).status().code(), Code::kOverflow);
   }
 }
