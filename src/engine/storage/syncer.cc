@@ -20,11 +20,7 @@ Syncer::~Syncer() {
   thread_.join();
 }
 
-void Syncer::Committed() {
-  if (dirty_.exchange(true)) return;  // the thread, exchanging it back later, sees our record
-  { std::lock_guard lock(mu_); }      // the thread is before its check of dirty_, or waiting
-  wake_.notify_one();
-}
+void Syncer::Committed() { dirty_.store(true, std::memory_order_release); }
 
 void Syncer::WhenDurable(LogPosition position, std::function<void(Status)> done) {
   if (position <= durable()) return done({});
@@ -33,9 +29,9 @@ void Syncer::WhenDurable(LogPosition position, std::function<void(Status)> done)
     std::unique_lock lock(mu_);
     if (failure_.ok() && position > durable()) {
       waiters_.push_back({position, std::move(done)});
-      dirty_ = true;
+      const bool wake = waiters_.size() == 1;  // it sleeps only while nobody waits
       lock.unlock();
-      wake_.notify_one();
+      if (wake) wake_.notify_one();
       return;
     }
   }
@@ -84,12 +80,9 @@ void Syncer::Fail(const Status& why) {
 void Syncer::Loop() {
   std::unique_lock lock(mu_);
   while (true) {
-    wake_.wait(lock, [this] { return stop_ || dirty_; });
-    if (!stop_ && waiters_.empty()) {
-      wake_.wait_for(lock, std::chrono::milliseconds(kIdleMillis), [this] { return stop_ || !waiters_.empty(); });
-    }
+    wake_.wait_for(lock, std::chrono::milliseconds(kIdleMillis), [this] { return stop_ || !waiters_.empty(); });
     const bool last = stop_;
-    SyncOnce(lock);
+    if (last || dirty_ || !waiters_.empty()) SyncOnce(lock);
     if (last && waiters_.empty()) return;
   }
 }
@@ -117,7 +110,6 @@ void Syncer::SyncOnce(std::unique_lock<std::mutex>& lock) {
                                      [target](const Waiter& waiter) { return waiter.position > target; });
   told.assign(std::make_move_iterator(served), std::make_move_iterator(waiters_.end()));
   waiters_.erase(served, waiters_.end());
-  if (!waiters_.empty()) dirty_ = true;
   lock.unlock();
   for (Waiter& waiter : told) waiter.done({});
   told.clear();

@@ -24,7 +24,7 @@ class Syncer {
   explicit Syncer(Log log);
   ~Syncer();  ///< a last sync, then stops
 
-  /// Something was committed: durable within kIdleMillis, at once if somebody waits for it.
+  /// Something was committed: durable within kIdleMillis, at once if somebody waits for it. Costs nothing but a store.
   void Committed();
   /// Runs `done` on the syncer's thread (or here, if it is so already). It must be short.
   void WhenDurable(LogPosition position, std::function<void(Status)> done);
