@@ -172,13 +172,14 @@ struct Reading {
     return false;
   }
   std::optional<int64_t> Millis() {
-    using namespace std::chrono;
+    namespace chrono = std::chrono;
     if (afternoon) hour = hour % 12 + (*afternoon ? 12 : 0);
-    const year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
-                              std::chrono::day(static_cast<unsigned>(day))};
+    const chrono::year_month_day date{chrono::year(year), chrono::month(static_cast<unsigned>(month)),
+                                      chrono::day(static_cast<unsigned>(day))};
     if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-    const auto time = sys_days(date) + hours(hour) + minutes(minute - offset_minutes) + seconds(second);
-    return duration_cast<milliseconds>(time.time_since_epoch()).count() + millis;
+    const auto time = chrono::sys_days(date) + chrono::hours(hour) + chrono::minutes(minute - offset_minutes) +
+                      chrono::seconds(second);
+    return chrono::duration_cast<chrono::milliseconds>(time.time_since_epoch()).count() + millis;
   }
 };
 

@@ -67,6 +67,7 @@ class Importer {
       BRAID_TRY(concern_, ParseWriteConcern(options_.write_concern));
     }
     std::vector<std::thread> workers;
+    workers.reserve(static_cast<size_t>(WorkerCount()));
     for (int i = 0; i < WorkerCount(); ++i) workers.emplace_back([this] { Work(); });
     Status read = Read(reader);
     queue_.Close();
@@ -126,12 +127,12 @@ class Importer {
       BatchOutcome outcome = SendBatch(collection.get(), *batch, options_);
       counts_.imported += outcome.done;
       for (const auto& [index, reason] : outcome.failures) Fail(batch->items[index].line, reason);
-      if (!outcome.fatal.ok()) return Abort(std::move(outcome.fatal), *batch);
+      if (!outcome.fatal.ok()) return Abort(outcome.fatal, *batch);
       if (!outcome.failures.empty() && EndsAtFailure()) queue_.End();
     }
   }
 
-  void Abort(Status status, const Batch& batch) {
+  void Abort(const Status& status, const Batch& batch) {
     queue_.End();
     const std::lock_guard lock(mu_);
     if (!failure_.ok()) return;

@@ -172,16 +172,17 @@ Reply Engine::Run(Client& client, const Request& request) {
     reply.body = fail(WithLabels(body.error(), *command, *envelope));
     return reply;
   }
+  bson::Document document = *std::move(body);
   if (action && !action->write_concern_error.empty()) {
     bson::Builder extra;
     extra.Append("writeConcernError", action->write_concern_error);
     if (action->error_labels) extra.AppendArray("errorLabels", *action->error_labels);
-    *body = AppendTo(*std::move(body), extra.Finish());
+    document = AppendTo(std::move(document), extra.Finish());
   } else if (!envelope->write_concern.problem.ok()) {
-    *body =
-        AppendTo(*std::move(body), bson::Make("writeConcernError", WriteConcernError(envelope->write_concern.problem)));
+    const bson::Document error = WriteConcernError(envelope->write_concern.problem);
+    document = AppendTo(std::move(document), bson::Make("writeConcernError", error));
   }
-  reply.body = Seal(*std::move(body), parts, false);
+  reply.body = Seal(std::move(document), parts, false);
   return reply;
 }
 

@@ -1,6 +1,5 @@
 // A cursor that lays a write set's changes over another cursor: a change hides the store's state of its key.
 #include <algorithm>
-#include <cstring>
 
 #include "engine/storage/store_cursor.h"
 
@@ -13,8 +12,8 @@ void Changes::Reserve(size_t changes, size_t bytes) {
 
 void Changes::Add(std::string_view key, std::string_view value, bool deleted) {
   char* at = bytes_.get() + used_;
-  std::memcpy(at, key.data(), key.size());
-  std::memcpy(at + key.size(), value.data(), value.size());
+  key.copy(at, key.size());  // a deletion has no value, not even a pointer: not for memcpy
+  value.copy(at + key.size(), value.size());
   used_ += key.size() + value.size();
   list_.push_back({{at, key.size()}, {at + key.size(), value.size()}, deleted});
 }

@@ -130,7 +130,7 @@ Result<std::vector<IndexSpec>> NewOnes(const catalog::Collection& collection, co
 
 }  // namespace
 
-Result<IndexBuildResult> BuildIndexes(Context& context, const Namespace& ns, std::vector<IndexSpec> specs) {
+Result<IndexBuildResult> BuildIndexes(Context& context, const Namespace& ns, const std::vector<IndexSpec>& specs) {
   catalog::Catalog& catalog = context.shared().catalog;
   BRAID_TRY(catalog::Catalog::Change ensured, catalog.Ensure(ns));
   context.NotePosition(ensured.position);

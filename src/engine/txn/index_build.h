@@ -15,6 +15,6 @@ struct IndexBuildResult {
 /// scan. Progress in context.operation(). Writers are held up only while the index is announced. On any error
 /// (duplicate, parallel arrays, killed) nothing of it stays.
 Result<IndexBuildResult> BuildIndexes(Context& context, const catalog::Namespace& ns,
-                                      std::vector<catalog::IndexSpec> specs);
+                                      const std::vector<catalog::IndexSpec>& specs);
 
 }  // namespace braid::txn

@@ -86,7 +86,7 @@ class TxnTest : public testing::Test {
     }
     Operations::Handle operation = operations_.Start();
     Context context(*shared_, *operation);
-    return BuildIndexes(context, ns_, std::move(parsed));
+    return BuildIndexes(context, ns_, parsed);
   }
   Status Check() {
     Operations::Handle operation = operations_.Start();

@@ -6,7 +6,7 @@
 namespace braid::update {
 
 Result<std::unique_ptr<const Update>> Update::Parse(const bson::Value& u, const Options& options,
-                                                    EnvironmentPtr environment) {
+                                                    const EnvironmentPtr& environment) {
   if (u.Is(bson::Type::kArray)) return ParsePipeline(u.AsView(), options, environment);
   if (!u.Is(bson::Type::kObject)) {
     return Status(Code::kFailedToParse,

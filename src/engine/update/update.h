@@ -21,7 +21,7 @@ class Update {
 
   /// `u` is an object (operators or replacement) or an array (pipeline). Codes as MongoDB's.
   static Result<std::unique_ptr<const Update>> Parse(const bson::Value& u, const Options& options,
-                                                     std::shared_ptr<const query::Environment> environment);
+                                                     const std::shared_ptr<const query::Environment>& environment);
 
   /// The new document, or nullopt if the update changes nothing (not counted in nModified). `details` carries the index
   /// for `$`.

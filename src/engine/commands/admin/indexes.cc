@@ -33,12 +33,11 @@ Result<bson::Document> RunCreate(Call& call) {
   const catalog::CollectionPtr existing = call.engine.catalog->Find(ns);
   std::vector<catalog::IndexSpec> specs;
   for (bson::View index : indexes) {
-    Result<catalog::IndexSpec> spec =
-        catalog::IndexSpec::Parse(index, existing == nullptr ? nullptr : existing->collation);
-    if (!spec.ok()) return spec.error().CausedBy(StrCat("Error in specification ", bson::ToShell(index)));
-    specs.push_back(*std::move(spec));
+    BRAID_TRY(catalog::IndexSpec spec,
+              catalog::IndexSpec::Parse(index, existing == nullptr ? nullptr : existing->collation));
+    specs.push_back(std::move(spec));
   }
-  BRAID_TRY(txn::IndexBuildResult built, txn::BuildIndexes(call.context, ns, std::move(specs)));
+  BRAID_TRY(txn::IndexBuildResult built, txn::BuildIndexes(call.context, ns, specs));
   bson::Builder reply;
   reply.Append("numIndexesBefore", static_cast<int32_t>(built.indexes_before))
       .Append("numIndexesAfter", static_cast<int32_t>(built.indexes_after));

@@ -47,7 +47,7 @@ class Host final : public query::PipelineHost {
     for (const auto& index : existing->indexes) {
       if (!index->spec.is_id() && !index->building) specs.push_back(index->spec);
     }
-    if (!specs.empty()) BRAID_CHECK_OK(txn::BuildIndexes(context, staging_, std::move(specs)));
+    if (!specs.empty()) BRAID_CHECK_OK(txn::BuildIndexes(context, staging_, specs));
     return {};
   }
 

@@ -88,10 +88,11 @@ void AppendStorage(bson::Builder& reply, EngineParts& engine) {
 Result<bson::Document> Run(Call& call) {
   EngineParts& engine = call.engine;
   const int64_t uptime_millis = call.context.now_millis() - engine.started_millis;
+  const int64_t uptime_seconds = uptime_millis / 1000;
   bson::Builder reply;
   reply.Append("host", engine.options.advertised_host).Append("version", kMongoVersion).Append("process", "mongos");
-  reply.Append("pid", static_cast<int64_t>(getpid())).Append("uptime", static_cast<double>(uptime_millis / 1000));
-  reply.Append("uptimeMillis", uptime_millis).Append("uptimeEstimate", uptime_millis / 1000);
+  reply.Append("pid", static_cast<int64_t>(getpid())).Append("uptime", static_cast<double>(uptime_seconds));
+  reply.Append("uptimeMillis", uptime_millis).Append("uptimeEstimate", uptime_seconds);
   reply.Append("localTime", bson::Date{call.context.now_millis()});
   reply.OpenObject("braid")
       .Append("version", kBraidVersion)

@@ -13,7 +13,8 @@ using bson::Value;
 
 std::shared_ptr<const Environment> OrDefault(std::shared_ptr<const Environment> environment) {
   static const auto kDefault = std::make_shared<const Environment>();
-  return environment != nullptr ? std::move(environment) : kDefault;
+  if (environment == nullptr) return kDefault;
+  return environment;
 }
 
 // The tree together with the environment its nodes point into.

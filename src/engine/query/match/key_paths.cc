@@ -78,7 +78,7 @@ class Enumeration {
       visit_(KeyPaths::Key(state.key.data(), paths_.size()));
       return {};
     }
-    return ExpandArray(std::move(state), array, through, open);
+    return ExpandArray(state, array, through, open);
   }
 
  private:
@@ -110,7 +110,7 @@ class Enumeration {
       if (!positions[i].element.missing()) positions[i].rest = Descend(paths_[i], at, elements);
     }
     if (elements.empty()) {
-      return ExpandElement(std::move(state), Value(Type::kUndefined, "", 0), array, through, true, nullptr);
+      return ExpandElement(state, Value(Type::kUndefined, "", 0), array, through, true, nullptr);
     }
     for (const bson::Element& element : elements) {
       BRAID_CHECK_OK(ExpandElement(state, element.value, array, through, open, &positions));
@@ -124,7 +124,7 @@ class Enumeration {
       if ((through >> i & 1) != 0 && state.at[i] == paths_[i].size()) state.key[i] = open ? element : array;
     }
     const View object = element.Is(Type::kObject) ? element.AsView() : View();
-    return Expand(std::move(state), object, positions, array.AsView());
+    return Expand(state, object, positions, array.AsView());
   }
 
   const std::vector<FieldPath>& paths_;

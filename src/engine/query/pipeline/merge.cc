@@ -125,7 +125,7 @@ Status CheckLet(const bson::Value& let, const bson::Value& when_matched, Environ
 }
 
 /// The stages of a whenMatched pipeline are those of an update.
-Status CheckUpdatePipeline(const bson::Value& pipeline, PipelineOptions options) {
+Status CheckUpdatePipeline(const bson::Value& pipeline, const PipelineOptions& options) {
   std::vector<StagePtr> stages;
   StageParser parser{options, stages};
   for (const bson::Element& element : pipeline.AsView()) {
@@ -155,7 +155,7 @@ Status CheckSpecification(bson::View specification, const PipelineOptions& optio
   if (!when_matched.Is(Type::kArray)) return {};
   PipelineOptions inner = options;
   inner.environment = std::move(environment);
-  return CheckUpdatePipeline(when_matched, std::move(inner));
+  return CheckUpdatePipeline(when_matched, inner);
 }
 
 }  // namespace

@@ -204,9 +204,10 @@ class ProjectionParser {
     mode_ = Mode::kInclusion;
     Result<ExpressionPtr> expression = ParseExpression(element.value, *plan_.environment);
     if (!expression.ok() && IsSyntaxFault(expression.error().code())) return expression.error();
-    BRAID_CHECK_OK(parent.node->Add(
-        element.name, expression.ok() ? MakeComputed(*std::move(expression)) : MakeLeaf(Kind::kComputed)));
-    return expression.status();
+    Status fault = expression.status();
+    BRAID_CHECK_OK(
+        parent.node->Add(element.name, fault.ok() ? MakeComputed(*std::move(expression)) : MakeLeaf(Kind::kComputed)));
+    return fault;
   }
 
   /// When nothing but _id, $slice and $elemMatch is named.
