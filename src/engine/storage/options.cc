@@ -15,6 +15,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "base/log.h"
@@ -51,7 +52,7 @@ class LogForwarder final : public rocksdb::Logger {
     if (level < GetInfoLogLevel()) return;
     char line[1024];
     std::vsnprintf(line, sizeof(line), format, arguments);
-    if (damage_.empty() && std::strstr(line, "dropping ") != nullptr) damage_ = line;
+    if (std::strstr(line, "dropping ") != nullptr) Remember(line);
     if (level >= rocksdb::InfoLogLevel::ERROR_LEVEL) {
       log::error("rocksdb: {}", line);
     } else {
@@ -59,10 +60,19 @@ class LogForwarder final : public rocksdb::Logger {
     }
   }
   void Logv(const char* /*format*/, va_list /*arguments*/) override {}  // without a level: chatter
-  const std::string& damage() const { return damage_; }
+  std::string damage() const {
+    std::lock_guard lock(mu_);
+    return damage_;
+  }
 
  private:
-  std::string damage_;  // written while the store is opened, by one thread
+  void Remember(const char* line) {
+    std::lock_guard lock(mu_);
+    if (damage_.empty()) damage_ = line;
+  }
+
+  mutable std::mutex mu_;  // any of RocksDB's threads may log
+  std::string damage_;     // the first of its kind
 };
 
 rocksdb::CompressionType Supported(std::initializer_list<rocksdb::CompressionType> wanted) {

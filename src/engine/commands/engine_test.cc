@@ -1,0 +1,111 @@
+// A whole engine under threads: what was acknowledged is there, once, whatever else goes on meanwhile. Run under the
+// sanitizers, it is also the test of everything that the commands share.
+#include "engine/commands/engine.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/strings.h"
+#include "base/testing/testing.h"
+#include "engine/bson/json.h"
+#include "engine/bson/number.h"
+#include "engine/commands/parts.h"
+
+namespace braid::commands {
+namespace {
+
+using bson::J;
+
+class EngineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Result<std::unique_ptr<Engine>> opened =
+        Engine::Open({.directory = directory_.path(), .cache_bytes = 16u << 20, .test_commands = true});
+    ASSERT_OK(opened);
+    engine_ = *std::move(opened);
+  }
+
+  // The reply, after it is durable.
+  bson::Document Run(Client& client, const std::string& text, const std::string& database = "test") {
+    const bson::Document body = J(text);
+    Request request{.body = body, .name = body.view().begin()->name, .database = database};
+    Reply reply = engine_->Run(client, request);
+    if (reply.durable_at > 0) EXPECT_OK(engine_->WaitDurable(reply.durable_at));
+    return std::move(reply.body);
+  }
+  static bool Succeeded(const bson::Document& reply) { return bson::IsTruthy(reply.Find("ok")); }
+  static int64_t IntegerOf(const bson::Value& value) { return bson::Number::Of(value).ToInt64Clamped(); }
+
+  test::TemporaryDirectory directory_;
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(EngineTest, EveryReplyIsSealed) {
+  Client client = engine_->Connect("test");
+  for (const char* command : {"{'ping': 1}", "{'nothing': 1}", "{'find': 'c'}", "{'find': 5}", "{'mapReduce': 'c'}"}) {
+    const bson::Document reply = Run(client, command);
+    EXPECT_TRUE(reply.view().Has("ok")) << command;
+    EXPECT_TRUE(reply.view().Has("$clusterTime")) << command;
+    EXPECT_TRUE(reply.view().Has("operationTime")) << command;
+  }
+}
+
+TEST_F(EngineTest, IncrementsOfManyAreAllThere) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 50;
+  std::atomic<int64_t> acknowledged{0};
+  std::atomic<bool> over{false};
+  std::vector<std::thread> writers;
+  for (int t = 0; t < kThreads; ++t) {
+    writers.emplace_back([&, t] {
+      Client client = engine_->Connect(StrCat("writer", t));
+      for (int i = 0; i < kRounds; ++i) {
+        const bson::Document reply =
+            Run(client, "{'update': 'c', 'updates': [{'q': {'_id': 'hot'}, 'u': {'$inc': {'n': 1}}, 'upsert': true}]}");
+        if (Succeeded(reply) && IntegerOf(reply.Find("n")) == 1) ++acknowledged;
+        Run(client, StrCat("{'insert': 'c', 'documents': [{'_id': ", t * kRounds + i, ", 'a': ", i % 7, "}]}"));
+      }
+    });
+  }
+  // Others who look, list, build and drop meanwhile; their answers do not matter, only that nobody is disturbed.
+  std::thread bystander([&] {
+    Client client = engine_->Connect("bystander");
+    while (!over) {
+      Run(client, "{'createIndexes': 'c', 'indexes': [{'key': {'a': 1}, 'name': 'a'}]}");
+      const bson::Document first = Run(client, "{'find': 'c', 'filter': {'a': {'$gte': 0}}, 'batchSize': 1}");
+      const bson::Value cursor = first.Find("cursor");
+      if (cursor.Is(bson::Type::kObject)) {
+        const int64_t id = IntegerOf(cursor.AsView().Find("id"));
+        if (id != 0) Run(client, StrCat("{'getMore': {'$numberLong': '", id, "'}, 'collection': 'c'}"));
+      }
+      Run(client, "{'aggregate': 'c', 'pipeline': [{'$group': {'_id': '$a', 'n': {'$sum': 1}}}], 'cursor': {}}");
+      Run(client, "{'serverStatus': 1}", "admin");
+      Run(client, "{'currentOp': 1}", "admin");
+      Run(client, "{'dropIndexes': 'c', 'index': 'a'}");
+      engine_->parts().janitor.Sweep();
+    }
+  });
+  for (std::thread& writer : writers) writer.join();
+  over = true;
+  bystander.join();
+
+  Client client = engine_->Connect("reader");
+  const bson::Document found = Run(client, "{'find': 'c', 'filter': {'_id': 'hot'}}");
+  const bson::View hot = found.Find("cursor").AsView().Find("firstBatch").AsView().At(0).AsView();
+  EXPECT_EQ(IntegerOf(hot.Find("n")), kThreads * kRounds);
+  EXPECT_EQ(acknowledged, kThreads * kRounds);
+  EXPECT_EQ(IntegerOf(Run(client, "{'count': 'c'}").Find("n")), kThreads * kRounds + 1);
+  const bson::Document validated = Run(client, "{'validate': 'c'}");
+  EXPECT_TRUE(bson::IsTruthy(validated.Find("valid"))) << bson::ToShell(validated);
+}
+
+TEST_F(EngineTest, AfterTheBeginOfTheEndCommandsAreRefused) {
+  Client client = engine_->Connect("test");
+  engine_->BeginShutdown();
+  EXPECT_EQ(IntegerOf(Run(client, "{'find': 'c'}").Find("code")), static_cast<int>(Code::kInterruptedAtShutdown));
+  EXPECT_EQ(engine_->running(), 0u);
+}
+
+}  // namespace
+}  // namespace braid::commands
