@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "engine/bson/error_reply.h"
 #include "engine/commands/envelope.h"
 #include "engine/commands/parts.h"
 
@@ -148,7 +149,7 @@ Reply Engine::Run(Client& client, const Request& request) {
   const auto fail = [&](const Status& status) {
     parts.counters.errors.fetch_add(1, std::memory_order_relaxed);
     log::debug("connection {}: {} failed: {}", client.id, request.name, status.ToString());
-    return Seal(ErrorReply(status), parts, true);
+    return Seal(bson::ErrorReply(status), parts, true);
   };
 
   const Command* command = FindCommand(request.name);

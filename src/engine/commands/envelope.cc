@@ -185,14 +185,6 @@ Result<Envelope> Envelope::Parse(const Command& command, const Request& request)
   return envelope;
 }
 
-bson::Document ErrorReply(const Status& status) {
-  bson::Builder builder;
-  builder.Append("ok", 0.0).Append("errmsg", status.message()).Append("code", static_cast<int32_t>(status.code()));
-  builder.Append("codeName", CodeName(status.code()));
-  if (!status.details().empty()) builder.AppendAll(bson::View(status.details()));
-  return builder.Finish();
-}
-
 bson::Document AppendTo(bson::Document document, bson::View fields) {
   std::string bytes = std::move(document).TakeBytes();
   bytes.pop_back();

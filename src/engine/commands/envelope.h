@@ -17,8 +17,6 @@ struct Envelope {
   static Result<Envelope> Parse(const Command& command, const Request& request);
 };
 
-/// {ok: 0, errmsg, code, codeName, errorLabels?, …details}
-bson::Document ErrorReply(const Status& status);
 /// Appends fields before the end of a finished document, in place.
 bson::Document AppendTo(bson::Document document, bson::View fields);
 

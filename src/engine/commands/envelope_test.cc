@@ -2,6 +2,7 @@
 #include "engine/commands/envelope.h"
 
 #include "base/testing/testing.h"
+#include "engine/bson/error_reply.h"
 #include "engine/bson/json.h"
 
 namespace braid::commands {
@@ -104,7 +105,7 @@ TEST(EnvelopeTest, ApiVersionAndClusterTime) {
 }
 
 TEST(EnvelopeTest, ErrorReply) {
-  const bson::Document reply = ErrorReply(Status(Code::kBadValue, "no"));
+  const bson::Document reply = bson::ErrorReply(Status(Code::kBadValue, "no"));
   EXPECT_EQ(bson::ToShell(reply), bson::ToShell(J("{'ok': 0.0, 'errmsg': 'no', 'code': 2, 'codeName': 'BadValue'}")));
 }
 

@@ -1,5 +1,7 @@
 #include "engine/wire/exchange.h"
 
+#include "engine/bson/error_reply.h"
+
 namespace braid::wire {
 namespace {
 constexpr size_t kScratchKeptMax = 64 * 1024;
@@ -10,7 +12,7 @@ void Exchange::Read(std::string_view message) {
   close_ = false;
   error_ = Parse(message, scratch_, message_);
   if (error_.ok()) return;
-  reply_.body = ErrorBody(error_);
+  reply_.body = bson::ErrorReply(error_);
   close_ = IsFatal(error_.code());
 }
 
@@ -20,7 +22,7 @@ void Exchange::Run(commands::Client& client) {
   close_ = reply_.close_connection;
 }
 
-void Exchange::Fail(const Status& status) { reply_.body = ErrorBody(status); }
+void Exchange::Fail(const Status& status) { reply_.body = bson::ErrorReply(status); }
 
 bool Exchange::Frame() {
   if (!message_.answerable || reply_.close_connection) return false;

@@ -46,16 +46,6 @@ void AppendHead(std::string& out, const Message& message, uint32_t body_bytes, i
 
 }  // namespace
 
-bson::Document ErrorBody(const Status& status) {
-  bson::Builder builder;
-  builder.Append("ok", 0.0)
-      .Append("errmsg", status.message())
-      .Append("code", static_cast<int32_t>(status.code()))
-      .Append("codeName", CodeName(status.code()));
-  if (!status.details().empty()) builder.AppendAll(bson::View(status.details()));
-  return builder.Finish();
-}
-
 void ReplyFrame::Build(const Message& message, bson::View body, int32_t reply_id) {
   head_.clear();
   tail_.clear();

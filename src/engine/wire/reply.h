@@ -10,9 +10,6 @@
 
 namespace braid::wire {
 
-/// {ok: 0, errmsg, code, codeName} and the details of the status.
-bson::Document ErrorBody(const Status& status);
-
 /// Reused from reply to reply. Not thread-safe.
 class ReplyFrame {
  public:

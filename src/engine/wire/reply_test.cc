@@ -3,6 +3,7 @@
 
 #include "base/testing/testing.h"
 #include "engine/bson/builder.h"
+#include "engine/bson/error_reply.h"
 #include "engine/bson/json.h"
 #include "engine/wire/crc32c.h"
 #include "engine/wire/testing/messages.h"
@@ -96,8 +97,9 @@ TEST(ReplyTest, QueryIsAnsweredByReply) {
   EXPECT_EQ(bytes.substr(36), body.bytes());
 }
 
-TEST(ReplyTest, ErrorBodyHasCodeAndName) {
-  const bson::Document body = ErrorBody(Status(Code::kBadValue, "no").WithDetails(bson::Make("errInfo", 1).bytes()));
+TEST(ReplyTest, ErrorHasCodeAndName) {
+  const bson::Document body =
+      bson::ErrorReply(Status(Code::kBadValue, "no").WithDetails(bson::Make("errInfo", 1).bytes()));
   EXPECT_EQ(bson::ToJson(body), bson::ToJson(bson::J("{'ok': 0.0, 'errmsg': 'no', 'code': 2, 'codeName': 'BadValue', "
                                                      "'errInfo': 1}")));
 }

@@ -1,0 +1,12 @@
+// An error as every reply tells it; wire/ and commands/ both answer with it.
+#pragma once
+
+#include "base/status.h"
+#include "engine/bson/value.h"
+
+namespace braid::bson {
+
+/// {ok: 0, errmsg, code, codeName, …details}
+Document ErrorReply(const Status& status);
+
+}  // namespace braid::bson
