@@ -5,19 +5,9 @@ namespace braid::query {
 namespace {
 
 using test::Canonical;
+using test::Case;
 using test::Show;
 using Use = Projection::Use;
-
-struct Case {
-  const char* specification;
-  const char* document;
-  const char* expected;
-};
-
-void Check(const Case& c) {
-  EXPECT_EQ(Show(test::ParseText(c.specification, Use::kFind), c.document), Canonical(c.expected))
-      << c.specification << " of " << c.document;
-}
 
 TEST(FindSliceTest, Results) {
   const Case cases[] = {
@@ -40,7 +30,7 @@ TEST(FindSliceTest, Results) {
       // the expression of the same name
       {"{'a': {'$slice': ['$b', 1]}}", "{'_id': 1, 'a': 1, 'b': [3, 4]}", "{'_id': 1, 'a': [3]}"},
   };
-  for (const Case& c : cases) Check(c);
+  for (const Case& c : cases) test::Check(c, Use::kFind);
 }
 
 TEST(FindElemMatchTest, Results) {
@@ -68,7 +58,7 @@ TEST(FindElemMatchTest, Results) {
       {"{'a': {'$elemMatch': {'$gt': 1}}, 'b': {'$slice': 1}}", "{'_id': 1, 'a': [1, 2], 'b': [3, 4]}",
        "{'_id': 1, 'a': [2], 'b': [3]}"},
   };
-  for (const Case& c : cases) Check(c);
+  for (const Case& c : cases) test::Check(c, Use::kFind);
 }
 
 struct PositionalCase {

@@ -9,20 +9,12 @@ namespace braid::query {
 namespace {
 
 using test::Canonical;
+using test::Case;
 using test::Show;
 using Use = Projection::Use;
 
-struct Case {
-  const char* specification;
-  const char* document;
-  const char* expected;
-};
-
 void CheckBoth(const Case& c) {
-  for (Use use : {Use::kFind, Use::kProject}) {
-    EXPECT_EQ(Show(test::ParseText(c.specification, use), c.document), Canonical(c.expected))
-        << c.specification << " of " << c.document;
-  }
+  for (Use use : {Use::kFind, Use::kProject}) test::Check(c, use);
 }
 
 TEST(ProjectionTest, TopLevel) {

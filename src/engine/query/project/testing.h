@@ -30,6 +30,18 @@ inline std::string Show(const Result<std::unique_ptr<const Projection>>& project
 /// As Show() writes a document.
 inline std::string Canonical(std::string_view document) { return bson::ToJson(bson::J(document)); }
 
+/// What a projection shows of a document.
+struct Case {
+  const char* specification;
+  const char* document;
+  const char* expected;
+};
+
+inline void Check(const Case& c, Projection::Use use) {
+  EXPECT_EQ(Show(ParseText(c.specification, use), c.document), Canonical(c.expected))
+      << c.specification << " of " << c.document;
+}
+
 /// 0 if the specification is accepted.
 inline int CodeOf(std::string_view specification, Projection::Use use, const Filter* filter = nullptr) {
   return static_cast<int>(ParseText(specification, use, filter).status().code());
