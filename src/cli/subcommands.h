@@ -26,6 +26,7 @@ Action SetUpBench(CLI::App& app);
 Action SetUpExport(CLI::App& app);
 Action SetUpImport(CLI::App& app);
 Action SetUpServe(CLI::App& app);
+Action SetUpShards(CLI::App& app);
 
 constexpr Subcommand kSubcommands[] = {
     // sorted by name
@@ -33,6 +34,7 @@ constexpr Subcommand kSubcommands[] = {
     {"export", "Write the documents of a collection to a file.", SetUpExport},
     {"import", "Read documents from a file into a collection.", SetUpImport},
     {"serve", "Serve a store to MongoDB clients.", SetUpServe},
+    {"shards", "Help with sharding: which key to choose.", SetUpShards},
 };
 
 }  // namespace braid::cli

@@ -1,0 +1,228 @@
+// The words.
+#include "cli/advise/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/strings.h"
+#include "engine/bson/json.h"
+
+namespace braid::advise {
+namespace {
+
+constexpr size_t kShapesShown = 8;
+
+std::string ShardLimit(const Advice& advice) { return Percent(1 / static_cast<double>(advice.shards)); }
+
+std::string FieldsOf(const ShardKey& key) {
+  std::string text;
+  for (size_t i = 0; i < key.fields().size(); ++i) {
+    text += StrCat(i == 0 ? "" : i + 1 == key.fields().size() ? " and " : ", ", key.fields()[i].path);
+  }
+  return text;
+}
+
+void NoteArrays(const Rating& rating, std::vector<std::string>& notes) {
+  if (rating.with_array == 0) return;
+  notes.push_back(StrCat(rating.with_array, " of the documents have an array at ", FieldsOf(rating.key),
+                         ": a server refuses to store them in a collection with this key."));
+}
+
+void NoteTopValue(const Advice& advice, const Rating& rating, std::vector<std::string>& notes) {
+  const Distinct& distinct = rating.distinct;
+  const double even = 1 / static_cast<double>(advice.shards);
+  if (distinct.top_count < 2 || distinct.top_share < even / 4) return;
+  const std::string share = Percent(distinct.top_share);
+  std::string note;
+  if (distinct.top_is_null) {
+    note = StrCat(share, " of the documents have ", bson::ToShell(distinct.top_value),
+                  " (null or missing); all of them will share one shard.");
+  } else {
+    note = StrCat(share, " of the documents have ", bson::ToShell(distinct.top_value),
+                  "; one value is never divided, so they stay together on one shard.");
+  }
+  if (distinct.top_share > even) note += StrCat(" That is more than the ", ShardLimit(advice), " a shard should have.");
+  if (distinct.top_is_null) note += " Shard by a field that every document has, or fill this one.";
+  notes.push_back(std::move(note));
+}
+
+void NoteFewValues(const Advice& advice, const Rating& rating, std::vector<std::string>& notes) {
+  const double wanted = kValuesPerShard * static_cast<double>(advice.shards);
+  if (rating.distinct.values >= wanted || rating.distinct.values >= static_cast<double>(advice.total)) return;
+  const bool hopeless = rating.distinct.values < 4 * static_cast<double>(advice.shards);
+  notes.push_back(StrCat("only ", Quantity(rating.distinct.values), " distinct value",
+                         rating.distinct.values < 2 ? "" : "s", " for ", advice.shards, " shards: ",
+                         hopeless ? "they cannot be spread evenly, and more shards than values are of no use."
+                                  : "enough for now, but little room to add shards."));
+}
+
+void NoteGrowth(const Advice& advice, const Rating& rating, std::vector<std::string>& notes) {
+  const auto& growth = rating.evenness.growth;
+  if (!growth) return;
+  if (growth->monotonic) {
+    notes.push_back(StrCat("the key ", growth->correlation > 0 ? "grows" : "falls", " with time (rank correlation ",
+                           fmt::format("{:.2f}", growth->correlation), " with ",
+                           advice.insertion_order == "file" ? "the order of the file" : advice.insertion_order,
+                           "): every insert goes to the ", growth->correlation > 0 ? "last" : "first",
+                           " chunk, so one shard takes all of them."));
+  } else if (growth->newest_share * static_cast<double>(advice.shards) >= 2) {
+    notes.push_back(StrCat(Percent(growth->newest_share),
+                           " of the newest documents fall on one shard: the range of keys in use moves with time."));
+  }
+}
+
+void NoteSkew(const Rating& rating, std::vector<std::string>& notes) {
+  if (!notes.empty() || rating.evenness.max_over_mean < 1.5) return;
+  notes.push_back(fmt::format("the fullest shard has {:.2f} times the mean.", rating.evenness.max_over_mean));
+}
+
+void NoteMoves(const Rating& rating, std::vector<std::string>& notes) {
+  if (!rating.targeting) return;
+  double weight = 0;
+  for (const ShapeReach& shape : rating.targeting->shapes) weight += shape.changes_key ? shape.reach.sum() : 0;
+  if (weight == 0) return;
+  notes.push_back(StrCat(Quantity(weight), " of the updates change ", FieldsOf(rating.key),
+                         ": each of them may move its document to another shard, in a transaction."));
+}
+
+void NoteUnique(const Advice& advice, const Rating& rating, std::vector<std::string>& notes) {
+  for (const UniqueIndex& index : advice.unique_indexes) {
+    const auto& fields = rating.key.fields();
+    const bool has_key = !rating.key.HasHashed() && index.fields.size() >= fields.size() &&
+                         std::equal(fields.begin(), fields.end(), index.fields.begin(),
+                                    [](const ShardKey::Field& a, const std::string& b) { return a.path == b; });
+    if (has_key) continue;
+    notes.push_back(StrCat("the unique index ", index.name,
+                           " does not start with this key: a MongoDB cluster refuses it, because no shard alone can "
+                           "tell whether a value is unique."));
+  }
+}
+
+std::string Why(const Advice& advice, const Rating& best) {
+  const Distinct& distinct = best.distinct;
+  std::string text = StrCat("It has ", distinct.exact ? "" : "about ", Quantity(distinct.values), " distinct values",
+                            distinct.top_count > 1
+                                ? StrCat(", the most frequent in ", Percent(distinct.top_share), " of the documents")
+                                : ", no two documents alike",
+                            "; on ", advice.shards, " shards the fullest has ",
+                            fmt::format("{:.2f}", best.evenness.max_over_mean), " times the mean");
+  if (!best.targeting) return text + ". Which operations it targets is not known.";
+  const Reach& reach = best.targeting->reach;
+  text += StrCat("; ", Percent(reach.one / reach.sum()), " of the operations ask one shard");
+  if (reach.few > 0) text += StrCat(", ", Percent(reach.few / reach.sum()), " some");
+  if (reach.all > 0) text += StrCat(", ", Percent(reach.all / reach.sum()), " all");
+  return text + ".";
+}
+
+std::string Cost(const Rating& best) {
+  if (!best.targeting) return "";
+  std::string text;
+  size_t shown = 0;
+  size_t more = 0;
+  for (const ShapeReach& shape : best.targeting->shapes) {
+    const double spread = shape.reach.all + shape.reach.few;
+    if (spread == 0) continue;
+    if (shown++ >= kShapesShown) {
+      ++more;
+      continue;
+    }
+    const std::string where =
+        shape.reach.few == 0 ? "all shards" : fmt::format("{:.1f} shards on average", shape.shards);
+    text += StrCat("\n  ", Quantity(spread), " × ", shape.shape, ": ", where);
+  }
+  if (text.empty()) return "What it costs: nothing that was seen; every operation asks one shard.";
+  if (more > 0) text += StrCat("\n  and ", more, " more shapes");
+  return StrCat("What it costs: these operations still ask several shards, and wait for the slowest of them:", text);
+}
+
+// The best key of each other first field, and why it is not the one.
+std::string WhyNot(const Advice& advice) {
+  std::string text;
+  const Rating& best = advice.ratings.front();
+  std::vector<std::string> seen = {best.key.fields()[0].path};
+  for (size_t i = 1; i < advice.ratings.size() && seen.size() < 5; ++i) {
+    const Rating& other = advice.ratings[i];
+    const std::string& path = other.key.fields()[0].path;
+    if (std::find(seen.begin(), seen.end(), path) != seen.end()) continue;
+    seen.push_back(path);
+    const std::vector<std::string> notes = Notes(advice, other);
+    std::string reason = notes.empty() || other.distinct.score * other.evenness.score > 0.6 ? "" : notes.front();
+    if (reason.empty() && other.targeting && best.targeting && other.targeting->score < best.targeting->score) {
+      reason = StrCat("only ", Percent(other.targeting->reach.one / other.targeting->reach.sum()),
+                      " of the operations would ask one shard.");
+    }
+    if (reason.empty()) reason = fmt::format("its score is {:.2f}.", other.score);
+    text += StrCat("\n  ", other.key.ToText(), ": ", reason);
+  }
+  return text.empty() ? "" : StrCat("Why not the others:", text);
+}
+
+}  // namespace
+
+std::string Percent(double share) {
+  const double percent = share * 100;
+  return percent != 0 && std::abs(percent) < 1 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+std::string Quantity(double value) {
+  const double rounded = std::round(value);
+  if (std::abs(value - rounded) > 0.05 && value < 100) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.0f}", rounded);
+}
+
+std::vector<std::string> Notes(const Advice& advice, const Rating& rating) {
+  std::vector<std::string> notes;
+  NoteArrays(rating, notes);
+  NoteGrowth(advice, rating, notes);
+  NoteTopValue(advice, rating, notes);
+  NoteFewValues(advice, rating, notes);
+  NoteSkew(rating, notes);
+  NoteMoves(rating, notes);
+  NoteUnique(advice, rating, notes);
+  return notes;
+}
+
+std::vector<std::string> Recommend(const Advice& advice) {
+  const Rating& best = advice.ratings.front();
+  std::vector<std::string> paragraphs;
+  const auto add = [&](std::string text) {
+    if (!text.empty()) paragraphs.push_back(std::move(text));
+  };
+  const std::string key = best.key.ToText();
+  const std::string score = fmt::format("{:.2f}", best.score);
+  if (best.score < 0.4) {
+    add(StrCat("None of these keys is good. The least bad is ", key, " (score ", score,
+               "). Better than to take it: give the documents a field that the frequent operations know, that every "
+               "document has and that has many values (such as an owner made of the user's or the session's id), and "
+               "rate again with --candidate."));
+  } else {
+    add(StrCat("Shard ", advice.database, ".", advice.collection, " by ", key, " (score ", score, ", ",
+               Verdict(best.score), ")."));
+  }
+  add(Why(advice, best));
+  add(Cost(best));
+  std::string traps;
+  for (const std::string& note : Notes(advice, best)) traps += StrCat("\n  ", note);
+  if (!best.key.fields()[0].hashed) {
+    traps += "\n  a ranged key starts as one chunk on one shard and spreads only as it is divided and balanced.";
+  }
+  add(traps.empty() ? "" : StrCat("What to watch:", traps));
+  add(WhyNot(advice));
+  if (!best.targeting) {
+    add("No operations were given, so the share of targeted operations, often what decides, is not in the scores: list "
+        "them with --queries FILE, or record them on the running server with --record SECONDS.");
+  }
+  return paragraphs;
+}
+
+std::vector<std::string> Commands(const Advice& advice) {
+  const std::string key = advice.ratings.front().key.ToText();
+  const auto quoted = [](const std::string& text) { return bson::ToJson(bson::Make("", text).Find("")); };
+  return {StrCat("db.getSiblingDB(", quoted(advice.database), ").getCollection(", quoted(advice.collection),
+                 ").createIndex(", key, ")"),
+          StrCat("sh.shardCollection(", quoted(StrCat(advice.database, ".", advice.collection)), ", ", key, ")")};
+}
+
+}  // namespace braid::advise

@@ -1,0 +1,49 @@
+// Advice: the ratings of all candidates with what they are about; what the reports show.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/advise/rating.h"
+
+namespace braid::advise {
+
+/// A unique index of the collection, as listIndexes has it.
+struct UniqueIndex {
+  std::string name;
+  std::vector<std::string> fields;
+};
+
+struct Advice {
+  std::string database;
+  std::string collection;
+  size_t shards = 4;
+  uint64_t sampled = 0;
+  uint64_t total = 0;
+  std::string documents_from;   ///< "collection" or "file"
+  std::string operations_from;  ///< "file", "server", or "none"
+  uint64_t operations = 0;
+  double weight = 0;
+  uint64_t skipped = 0;         ///< operations on other collections
+  std::string insertion_order;  ///< as InsertionOrder::by; empty if it is not known
+  std::vector<UniqueIndex> unique_indexes;
+  std::vector<Rating> ratings;  ///< the recommended one first; at least one
+};
+
+/// What is to be known of a key beyond its figures: null keys, a hot end, few values, arrays, moving documents, unique
+/// indexes. Each a sentence or two, the worst first.
+std::vector<std::string> Notes(const Advice& advice, const Rating& rating);
+
+/// The recommendation, as one would explain it to a colleague: paragraphs.
+std::vector<std::string> Recommend(const Advice& advice);
+
+/// The commands for mongosh that put the recommendation in place.
+std::vector<std::string> Commands(const Advice& advice);
+
+/// "31 %", "0.4 %".
+std::string Percent(double share);
+/// "12 345" without a fraction if it has none.
+std::string Quantity(double value);
+
+}  // namespace braid::advise
