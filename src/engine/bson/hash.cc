@@ -82,7 +82,41 @@ void AddValue(Md5& md5, const Value& value, const std::string_view* name) {
   }
 }
 
+/// The integers that equal numbers of any type may be hashed as: one, or what rounding down and up gives.
+std::vector<int64_t> IntegersOf(const Value& number) {
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
+  if (number.Is(Type::kInt32) || number.Is(Type::kInt64)) return {IntegerOf(number)};
+  const Decimal128 v = number.Is(Type::kDouble) ? decimal::FromDouble34(number.AsDouble()) : number.AsDecimal();
+  if (decimal::IsNaN(v)) return {0};
+  const auto down = decimal::ToInt64(v, decimal::Rounding::kDown);
+  const auto up = decimal::ToInt64(v, decimal::Rounding::kUp);
+  if (!down || !up) return {kMin, kMax};
+  return *down == *up ? std::vector<int64_t>{*down} : std::vector<int64_t>{*down, *up};
+}
+
+bool HasInexactNumber(const Value& value) {
+  if (value.Is(Type::kDouble) || value.Is(Type::kDecimal128)) return IntegersOf(value).size() > 1;
+  if (value.Is(Type::kCodeWScope)) return true;
+  if (!value.Is(Type::kObject) && !value.Is(Type::kArray)) return false;
+  for (const Element& element : value.AsView()) {
+    if (HasInexactNumber(element.value)) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::optional<std::vector<int64_t>> HashesOfEqual(const Value& value) {
+  if (!value.IsNumber()) {
+    if (HasInexactNumber(value)) return std::nullopt;
+    return std::vector<int64_t>{MongoHash(value)};
+  }
+  std::vector<int64_t> hashes;
+  for (const int64_t integer : IntegersOf(value)) {
+    hashes.push_back(MongoHash(Value(Type::kInt64, reinterpret_cast<const char*>(&integer), sizeof(integer))));
+  }
+  return hashes;
+}
 
 int64_t MongoHash(const Value& value) {
   Md5 md5;

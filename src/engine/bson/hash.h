@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "engine/bson/value.h"
 
@@ -9,5 +11,10 @@ namespace braid::bson {
 
 /// First 64 bits of MD5 over seed 0 and the canonical form of the value; missing hashes as null.
 int64_t MongoHash(const Value& value);
+
+/// The hashes of all values that compare equal to this one, and perhaps a few more. That is one hash, but for numbers
+/// that are no 64-bit integers: the double 3.5 hashes as 3, the equal decimal as 4. Nothing if there may be more than
+/// can be listed: a document or array with such a number inside.
+std::optional<std::vector<int64_t>> HashesOfEqual(const Value& value);
 
 }  // namespace braid::bson

@@ -1,21 +1,13 @@
 // Catalog: lookups, creation, and how a change becomes a commit.
 #include "engine/catalog/catalog.h"
 
-#include "base/random.h"
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
+#include "engine/catalog/uuid.h"
 
 namespace braid::catalog {
 namespace {
-
-std::string MakeUuid() {
-  uint64_t halves[2] = {RandomSeed(), RandomSeed()};
-  std::string bytes(reinterpret_cast<const char*>(halves), 16);
-  bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
-  bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
-  return bytes;
-}
 
 /// The system collections that may be made; every other name under "system." is MongoDB's own.
 bool MayBeCreated(std::string_view collection) {
@@ -107,6 +99,8 @@ Result<Catalog::Change> Catalog::CreateLocked(const Namespace& ns, bson::View op
   id->spec = IndexSpec::Id(collection->collation);
   collection->indexes.push_back(std::move(id));
   storage::WriteSet writes(store_);
+  const Database database = AddDatabase(ns.database, std::nullopt, writes);
+  collection->placement = std::make_shared<sharding::Placement>(sharding::Placement::OnOneShard(database.primary));
   collection->number = TakeNumber(writes);
   Describe(writes, *collection);
   Change change{.collection = collection, .created = true};
@@ -145,6 +139,7 @@ Result<Catalog::Change> Catalog::Replace(const Namespace& ns,
   Describe(writes, *after);
   Change result{.collection = after};
   BRAID_TRY(result.position, store_.Commit(writes));
+  if (after->placement != before->placement) after->placed_at = result.position;
   Show(std::move(after));
   return result;
 }
@@ -155,6 +150,20 @@ Result<Catalog::Change> Catalog::Modify(const Namespace& ns, const std::function
     const Collection before = *collection;
     BRAID_CHECK_OK(change(collection));
     return UpdateOptions(before, collection);
+  });
+}
+
+Result<Catalog::Change> Catalog::Place(const Namespace& ns, uint32_t number,
+                                       const std::function<Status(sharding::Placement*, storage::WriteSet&)>& change) {
+  std::lock_guard lock(change_mu_);
+  return Replace(ns, [&](Collection* collection, storage::WriteSet& writes) -> Status {
+    if (collection->number != number) {
+      return {Code::kConflictingOperationInProgress, StrCat(ns.ToString(), " was dropped and made again meanwhile")};
+    }
+    sharding::Placement placement = *collection->placement;
+    BRAID_CHECK_OK(change(&placement, writes));
+    collection->placement = std::make_shared<sharding::Placement>(std::move(placement));
+    return {};
   });
 }
 

@@ -5,10 +5,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <vector>
 
+#include "engine/catalog/cluster.h"
 #include "engine/catalog/collection.h"
 #include "engine/storage/store.h"
 
@@ -20,8 +22,9 @@ namespace braid::catalog {
 /// the next start if it was interrupted.
 class Catalog {
  public:
-  /// Reads every description; removes what an unfinished index build or drop left behind.
-  static Result<std::unique_ptr<Catalog>> Load(storage::Store& store);
+  /// Reads every description; removes what an unfinished index build or drop left behind. A new store gets `shards`
+  /// shards, one that has fewer gets more.
+  static Result<std::unique_ptr<Catalog>> Load(storage::Store& store, uint32_t shards = 1);
 
   /// Null if there is none.
   CollectionPtr Find(const Namespace& ns) const;
@@ -59,6 +62,28 @@ class Catalog {
   /// Also what dropIndexes does. Numbers that are not there are passed over; the entries are gone on return.
   Result<Change> RemoveIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers);
 
+  /// Changes the placement of a collection, under its gate: `change` gets a copy, and what is to be committed with it.
+  /// 26, or kConflictingOperationInProgress if the collection is not of that number any more.
+  Result<Change> Place(const Namespace& ns, uint32_t number,
+                       const std::function<Status(sharding::Placement*, storage::WriteSet&)>& change);
+
+  // The cluster: shards and databases (cluster.cc).
+  Cluster cluster() const;
+  std::vector<Shard> shards() const { return cluster().shards; }
+  /// Those that may get new documents, in order: none of them is being drained.
+  sharding::ShardNumbers UsableShards() const;
+  /// Higher than the number of any shard that ever was.
+  storage::ShardNumber shard_end() const;
+  Result<storage::LogPosition> ChangeCluster(const std::function<Status(Cluster*)>& change);
+  /// The database's record, made if there is none: on `primary` or, without, on the shard that is primary to the
+  /// fewest.
+  Result<Database> EnsureDatabase(std::string_view name, std::optional<storage::ShardNumber> primary,
+                                  storage::LogPosition* position);
+  std::optional<Database> FindDatabase(std::string_view name) const;
+  std::vector<Database> DatabaseRecords() const;  // sorted by name
+  Result<storage::LogPosition> SetPrimary(std::string_view database, storage::ShardNumber shard);
+  Result<storage::LogPosition> ForgetDatabase(std::string_view name);
+
   static constexpr size_t kIndexesMax = 64;
 
  private:
@@ -68,6 +93,8 @@ class Catalog {
     uint32_t number;
     bool index;
   };
+  Status LoadCluster(uint32_t shards);
+  Database AddDatabase(std::string_view name, std::optional<storage::ShardNumber> primary, storage::WriteSet& writes);
   Status LoadDescriptions();
   Status LoadFigures();
   Status FinishDrops();
@@ -85,10 +112,12 @@ class Catalog {
   uint32_t TakeNumber(storage::WriteSet& writes);
 
   storage::Store& store_;
-  mutable std::shared_mutex mu_;  // guards map_
+  mutable std::shared_mutex mu_;  // guards map_, cluster_ and databases_
   std::mutex change_mu_;          // one change at a time; guards last_number_
   uint32_t last_number_ = 0;
   std::map<Namespace, CollectionPtr> map_;
+  Cluster cluster_;
+  std::map<std::string, Database, std::less<>> databases_;
 };
 
 }  // namespace braid::catalog

@@ -134,7 +134,7 @@ TEST_F(CatalogTest, DropRemovesEverything) {
   EXPECT_TRUE(dropped->collection->state->dropped);
   EXPECT_EQ(catalog_->Find(ns_), nullptr);
   EXPECT_EQ((*catalog_->Drop(ns_)).position, 0u);
-  EXPECT_EQ(KeysIn({"", ""}), 1u);  // the number
+  EXPECT_EQ(KeysIn({"", ""}), 3u);  // the number, the cluster, the database
 }
 
 TEST_F(CatalogTest, InterruptedDropIsFinishedAtTheNextStart) {
@@ -145,7 +145,7 @@ TEST_F(CatalogTest, InterruptedDropIsFinishedAtTheNextStart) {
   writes.Put(storage::PendingDropKey(1001, true), "");
   ASSERT_OK(store_->Commit(writes));
   Open();
-  EXPECT_EQ(KeysIn({"", ""}), 2u);  // the number, and the description of ns_
+  EXPECT_EQ(KeysIn({"", ""}), 4u);  // the number, the cluster, the database, and the description of ns_
 }
 
 TEST_F(CatalogTest, Rename) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/strings.h"
+#include "engine/bson/hash.h"
 
 namespace braid::catalog {
 namespace {
@@ -50,6 +51,15 @@ CollectionState::CollectionState() {
   pthread_rwlock_destroy(lock);
   pthread_rwlock_init(lock, &attributes);
   pthread_rwlockattr_destroy(&attributes);
+}
+
+bool Collection::PlacedById(const bson::Value& id) const {
+  const sharding::ShardKey& key = placement->key;
+  if (key.empty()) return true;
+  if (!key.is_of_id() || collation != nullptr) return false;
+  if (!key.has_hashed_field()) return true;
+  const auto hashes = bson::HashesOfEqual(id);
+  return hashes && hashes->size() == 1;
 }
 
 const Index* Collection::FindIndex(std::string_view name) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/catalog/index.h"
+#include "engine/sharding/placement.h"
 #include "engine/storage/keys.h"
 
 namespace braid::catalog {
@@ -34,6 +35,9 @@ struct CollectionState {
   std::atomic<int64_t> documents{0};  // as committed
   std::atomic<int64_t> bytes{0};
   std::atomic<bool> dropped{false};
+  // Operations on a sharded collection that one shard could answer, and those that needed several.
+  std::atomic<uint64_t> targeted{0};
+  std::atomic<uint64_t> scattered{0};
 };
 
 enum class ValidationLevel { kOff, kStrict, kModerate };
@@ -43,8 +47,9 @@ struct Collection {
   Namespace ns;
   uint32_t number = 0;
   std::string uuid;  // 16 bytes
-  storage::ShardNumber primary_shard = 0;
-  bson::Document options;  // as given to create, for listCollections
+  sharding::PlacementPtr placement;
+  storage::LogPosition placed_at = 0;  // the commit of this placement; an older snapshot may have documents elsewhere
+  bson::Document options;              // as given to create, for listCollections
   std::shared_ptr<const bson::Collation> collation;
   query::Filter validator;
   std::optional<bson::Document> validator_spec;
@@ -52,6 +57,13 @@ struct Collection {
   ValidationAction validation_action = ValidationAction::kError;
   std::vector<std::shared_ptr<const Index>> indexes;  // [0] is _id
   std::shared_ptr<CollectionState> state;
+  /// Not null: there is nothing in the store; the rows were made for this one read (config.*).
+  std::shared_ptr<const std::vector<bson::Document>> rows;
+
+  bool sharded() const { return placement->sharded(); }
+  /// True if the shard of a document follows from its _id alone, so that a look at that shard tells whether the _id is
+  /// taken. Not for an _id whose equals may hash differently.
+  bool PlacedById(const bson::Value& id) const;
 
   const Index* FindIndex(std::string_view name) const;
   const Index* FindIndex(uint32_t index_number) const;
@@ -61,7 +73,8 @@ struct Collection {
 };
 
 /// The description as the catalogue stores it:
-///   {number: Long, uuid: UUID, shard: int, options: {…as given to create, or as collMod made them},
+///   {number: Long, uuid: UUID, placement: {…} (sharding/placement.h), options: {…as given to create, or as collMod
+///   made them},
 ///    indexes: [{number: Long, building: bool, spec: {…as listIndexes shows it}}, …]}
 bson::Document DescriptionOf(const Collection& collection);
 /// kStorageCorrupt names the collection.

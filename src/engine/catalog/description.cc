@@ -125,7 +125,7 @@ bson::Document DescriptionOf(const Collection& collection) {
   bson::Builder out;
   out.Append("number", static_cast<int64_t>(collection.number));
   out.Append("uuid", bson::Binary{4, collection.uuid});
-  out.Append("shard", static_cast<int32_t>(collection.primary_shard));
+  out.Append("placement", sharding::ToBson(*collection.placement));
   out.Append("options", collection.options);
   out.OpenArray("indexes");
   for (const auto& index : collection.indexes) {
@@ -144,16 +144,17 @@ Result<std::shared_ptr<Collection>> ParseDescription(Namespace ns, bson::View de
   collection->ns = std::move(ns);
   const Value number = description.Find("number");
   const Value uuid = description.Find("uuid");
-  const Value shard = description.Find("shard");
+  const Value placement = description.Find("placement");
   const Value options = description.Find("options");
   const Value indexes = description.Find("indexes");
-  if (!number.Is(Type::kInt64) || !uuid.Is(Type::kBinary) || !shard.Is(Type::kInt32) || !options.Is(Type::kObject) ||
-      !indexes.Is(Type::kArray)) {
+  if (!number.Is(Type::kInt64) || !uuid.Is(Type::kBinary) || !placement.Is(Type::kObject) ||
+      !options.Is(Type::kObject) || !indexes.Is(Type::kArray)) {
     return Damaged(collection->ns, bson::ToShell(description));
   }
   collection->number = static_cast<uint32_t>(number.AsInt64());
   collection->uuid = std::string(uuid.AsBinary().bytes);
-  collection->primary_shard = static_cast<storage::ShardNumber>(shard.AsInt32());
+  BRAID_TRY(sharding::Placement placed, sharding::ParsePlacement(placement.AsView()));
+  collection->placement = std::make_shared<sharding::Placement>(std::move(placed));
   collection->options = bson::Document(options.AsView());
   collection->state = std::make_shared<CollectionState>();
   if (Status status = ApplyOptions(collection.get()); !status.ok()) return Damaged(collection->ns, status.message());

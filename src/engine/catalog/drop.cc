@@ -46,6 +46,7 @@ Status Catalog::Collect(const std::vector<Leftover>& leftovers) {
       BRAID_CHECK_OK(store_.DeleteRange(storage::DocumentRange(number)));
       BRAID_CHECK_OK(store_.DeleteRange(storage::CounterRange(number)));
     }
+    BRAID_CHECK_OK(store_.DeleteRange(storage::GlobalRange(number)));
     done.Delete(storage::PendingDropKey(number, index));
   }
   return store_.Commit(done).status();
@@ -128,8 +129,9 @@ Result<Catalog::Change> Catalog::RemoveIndexes(const Namespace& ns, const std::v
   return change;
 }
 
-Result<std::unique_ptr<Catalog>> Catalog::Load(storage::Store& store) {
+Result<std::unique_ptr<Catalog>> Catalog::Load(storage::Store& store, uint32_t shards) {
   std::unique_ptr<Catalog> catalog(new Catalog(store));
+  BRAID_CHECK_OK(catalog->LoadCluster(shards));
   BRAID_TRY(int64_t last, store.ReadCounter(storage::NumberKey(), {}));
   catalog->last_number_ = static_cast<uint32_t>(last);
   BRAID_CHECK_OK(catalog->LoadDescriptions());
@@ -153,7 +155,16 @@ Status Catalog::LoadDescriptions() {
       if (index->building) unfinished.push_back({index->number, true});
       return index->building;
     });
-    if (!unfinished.empty()) {
+    const bool preparing = collection->placement->preparing;
+    if (preparing) {
+      collection->placement = std::make_shared<sharding::Placement>(
+          sharding::Placement::OnOneShard(collection->placement->chunks.front().shard));
+      BRAID_CHECK_OK(store_.DeleteRange(storage::GlobalRange(collection->number)));
+      for (const auto& index : collection->indexes) {
+        if (index->number != 0) BRAID_CHECK_OK(store_.DeleteRange(storage::GlobalRange(index->number)));
+      }
+    }
+    if (!unfinished.empty() || preparing) {
       Note(repairs, unfinished);
       Describe(repairs, *collection);
     }

@@ -114,7 +114,8 @@ EngineParts::EngineParts(const EngineOptions& given, std::unique_ptr<storage::St
       store(std::move(opened)),
       catalog(std::move(loaded)),
       operations(*given.clock),
-      shared{*store, *catalog, locks, operations, *given.clock},
+      workers(std::max(1u, std::thread::hardware_concurrency()) - 1),
+      shared{*store, *catalog, locks, operations, *given.clock, &workers},
       cluster_clock(*given.clock),
       sessions(*given.clock),
       cursors(*given.clock),
@@ -129,7 +130,7 @@ Engine::~Engine() { parts_->cursors.KillAll(); }
 Result<std::unique_ptr<Engine>> Engine::Open(const EngineOptions& options) {
   BRAID_CHECK_OK(options.Validate());
   BRAID_TRY(auto store, storage::Store::Open({.directory = options.directory, .cache_bytes = options.cache_bytes}));
-  BRAID_TRY(auto catalog, catalog::Catalog::Load(*store));
+  BRAID_TRY(auto catalog, catalog::Catalog::Load(*store, options.shards));
   auto parts = std::make_unique<EngineParts>(options, std::move(store), std::move(catalog));
   return std::unique_ptr<Engine>(new Engine(std::move(parts)));
 }

@@ -43,6 +43,7 @@ struct EngineParts {
   const std::unique_ptr<catalog::Catalog> catalog;
   txn::LockTable locks;
   txn::Operations operations;
+  Workers workers;
   txn::Shared shared;
   ClusterClock cluster_clock;
   Sessions sessions;

@@ -9,10 +9,16 @@
 
 namespace braid::commands {
 
-std::string ShardName(storage::ShardNumber shard) { return StrCat("shard", shard); }
+std::string ShardName(const EngineParts& engine, storage::ShardNumber shard) {
+  return engine.catalog->cluster().NameOf(shard);
+}
+
+std::string PrimaryShard(const EngineParts& engine, const catalog::Collection& collection) {
+  return ShardName(engine, collection.placement->chunks.front().shard);
+}
 
 std::string ShardHost(const EngineParts& engine, storage::ShardNumber shard) {
-  return StrCat(ShardName(shard), "/", engine.options.advertised_host);
+  return StrCat(ShardName(engine, shard), "/", engine.options.advertised_host);
 }
 
 int32_t ServerPort(const EngineParts& engine) {

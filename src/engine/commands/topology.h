@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/bson/value.h"
+#include "engine/catalog/collection.h"
 #include "engine/storage/keys.h"
 
 namespace braid::commands {
@@ -14,8 +15,10 @@ constexpr std::string_view kMongoVersion = "7.0.14";  // whose behaviour is clai
 constexpr std::string_view kBraidVersion = "0.1.0";
 constexpr int32_t kWireVersionMax = 21;
 
-/// "shard0", "shard1", …
-std::string ShardName(storage::ShardNumber shard);
+/// "shard0", "shard1", … unless addShard gave another name.
+std::string ShardName(const EngineParts& engine, storage::ShardNumber shard);
+/// The shard of a collection that is not sharded.
+std::string PrimaryShard(const EngineParts& engine, const catalog::Collection& collection);
 /// "shard0/localhost:27017", as connection strings of shards look.
 std::string ShardHost(const EngineParts& engine, storage::ShardNumber shard);
 /// {host, port, version, gitVersion}

@@ -28,6 +28,9 @@ Range Under(std::string prefix) {
 
 }  // namespace
 
+std::string ClusterKey() { return "h"; }
+std::string DatabaseKey(std::string_view database) { return std::string("b").append(database); }
+Range DatabaseRange() { return Under("b"); }
 std::string CatalogKey(std::string_view database, std::string_view collection) {
   std::string key("c");
   key.append(database).push_back('\0');
@@ -47,8 +50,14 @@ Range IndexRange(uint32_t index, ShardNumber shard) { return Under(IndexPrefix(i
 Range IndexRange(uint32_t index) { return Under(Numbered('i', index)); }
 std::string MultikeyKey(uint32_t index) { return Numbered('m', index); }
 
+std::string GlobalKey(uint32_t number, std::string_view key) { return Numbered('u', number).append(key); }
+Range GlobalRange(uint32_t number) { return Under(Numbered('u', number)); }
+
 std::string CountKey(uint32_t collection, ShardNumber shard) { return Sharded('s', collection, shard) + 'n'; }
 std::string BytesKey(uint32_t collection, ShardNumber shard) { return Sharded('s', collection, shard) + 'b'; }
 Range CounterRange(uint32_t collection) { return Under(Numbered('s', collection)); }
+ShardNumber ShardOfKey(std::string_view key) {
+  return static_cast<ShardNumber>(static_cast<unsigned char>(key[5]) << 8 | static_cast<unsigned char>(key[6]));
+}
 
 }  // namespace braid::storage

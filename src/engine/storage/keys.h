@@ -1,6 +1,8 @@
 // The layout of the key space. Every key starts with one letter; numbers are big-endian, so order is numeric order.
 //
+//   b | database                                     → BSON: the database's primary shard (catalog/cluster.h)
 //   c | database 00 collection                       → BSON: the collection's description (catalog/collection.h)
+//   h                                                → BSON: the cluster's id and its shards (catalog/cluster.h)
 //   n                                                → counter: last collection or index number given out
 //   x | number u32 | 'c' or 'i'                      → empty: data of this dropped collection or index is to be removed
 //   d | collection u32 | shard u16 | key(_id)        → BSON: the document
@@ -9,6 +11,10 @@
 //        value of both: u32 LE length L of key(_id) | key(_id) if unique, else nothing | BSON {"0": v0, "1": v1, …} of
 //        the indexed values as the document has them (a missing one is left out), so that a covered query needs no
 //        document
+//   u | index u32 | key(values)                      → key(_id): keeps a unique index unique over the shards of a
+//                                                      sharded collection, beside the entry of the document's shard
+//   u | collection u32 | key(_id)                    → shard u16 BE: the same for _id, where the shard key does not
+//                                                      follow from it
 //   m | index u32                                    → u64 LE: bit i set if field i of the key has met an array
 //   s | collection u32 | shard u16 | 'n' or 'b'      → counter: documents, bytes of documents
 #pragma once
@@ -22,7 +28,12 @@
 namespace braid::storage {
 
 using ShardNumber = uint16_t;
+/// No shard has this number: for what is about a document wherever it is.
+constexpr ShardNumber kNoShard = 0xffff;
 
+std::string ClusterKey();
+std::string DatabaseKey(std::string_view database);
+Range DatabaseRange();
 std::string CatalogKey(std::string_view database, std::string_view collection);
 Range CatalogRange();
 std::string NumberKey();
@@ -38,8 +49,13 @@ Range IndexRange(uint32_t index, ShardNumber shard);
 Range IndexRange(uint32_t index);  ///< all shards
 std::string MultikeyKey(uint32_t index);
 
+std::string GlobalKey(uint32_t number, std::string_view key);  ///< of an index, or of a collection for its _id
+Range GlobalRange(uint32_t number);
+
 std::string CountKey(uint32_t collection, ShardNumber shard);
 std::string BytesKey(uint32_t collection, ShardNumber shard);
 Range CounterRange(uint32_t collection);
+/// The shard in the key of a counter, or of a document or entry.
+ShardNumber ShardOfKey(std::string_view key);
 
 }  // namespace braid::storage

@@ -64,6 +64,8 @@ Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
   return *this;
 }
 
+LogPosition Snapshot::position() const { return static_cast<const rocksdb::Snapshot*>(handle_)->GetSequenceNumber(); }
+
 Snapshot::~Snapshot() {
   if (handle_ != nullptr) {
     store_->impl_->db->ReleaseSnapshot(static_cast<const rocksdb::Snapshot*>(handle_));

@@ -34,6 +34,8 @@ class Snapshot {
   Snapshot& operator=(Snapshot&& other) noexcept;
   ~Snapshot();
   bool empty() const { return handle_ == nullptr; }
+  /// Everything committed up to here is seen, and nothing else. Not of an empty one.
+  LogPosition position() const;
 
  private:
   friend class Store;

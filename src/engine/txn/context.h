@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/workers.h"
 #include "engine/catalog/catalog.h"
 #include "engine/storage/store.h"
 #include "engine/txn/lock_table.h"
@@ -20,6 +21,7 @@ struct Shared {
   LockTable& locks;
   Operations& operations;
   const Clock& clock;
+  Workers* workers = nullptr;  // null: every request does everything on its own thread
 };
 
 /// One request, one thread. Reads go through the write set to the snapshot (or to the newest state if there is none).

@@ -92,10 +92,11 @@ class Build {
   static Status Document(Context& batch, const CollectionPtr& collection,
                          const std::vector<std::shared_ptr<const Index>>& indexes, const std::string& key) {
     storage::Buffer document;
-    BRAID_TRY(bool found, ReadForChange(batch, *collection, key, &document));
-    if (!found) return {};
+    const std::string_view id_key = std::string_view(key).substr(storage::DocumentPrefix(0, 0).size());
+    BRAID_TRY(const auto shard, ReadForChange(batch, *collection, id_key, storage::ShardOfKey(key), &document));
+    if (!shard) return {};
     for (const auto& index : indexes) {
-      BRAID_CHECK_OK(AddToIndex(batch, collection, index, bson::View(document.view())));
+      BRAID_CHECK_OK(AddToIndex(batch, collection, index, *shard, bson::View(document.view())));
       BRAID_CHECK_OK(index->build_error());
     }
     return {};

@@ -38,7 +38,7 @@ struct Operation {
   Status Check();
 
  private:
-  uint32_t checks_ = 0;
+  std::atomic<uint32_t> checks_{0};  // several threads may work on one operation
 };
 
 /// Every operation of the moment. Any thread.

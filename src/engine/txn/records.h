@@ -9,13 +9,18 @@ namespace braid::txn {
 
 /// key(_id): the last part of a document's key, under the collection's collation.
 std::string IdKey(const bson::Value& id, const bson::Collation* collation = nullptr);
-/// The whole key of a document on its shard.
-std::string DocumentKey(const catalog::Collection& collection, const bson::Value& id);
+/// The whole key of a document on a shard.
+std::string DocumentKey(const catalog::Collection& collection, storage::ShardNumber shard, const bson::Value& id);
 
-/// The newest committed version (or this context's own), locked for a change. False: there is none (the key stays
-/// locked).
-Result<bool> ReadForChange(Context& context, const catalog::Collection& collection, std::string_view document_key,
-                           storage::Buffer* out);
+/// Locks the document for a change, wherever it is, and reads its newest committed version (or this context's own).
+/// Returns the shard it was found on; nothing if there is no such document (its key stays locked). `guess` is looked at
+/// first.
+Result<std::optional<storage::ShardNumber>> ReadForChange(Context& context, const catalog::Collection& collection,
+                                                          std::string_view id_key, storage::ShardNumber guess,
+                                                          storage::Buffer* out);
+/// The same without a guess, for a known _id.
+Result<std::optional<storage::ShardNumber>> ReadForChange(Context& context, const catalog::Collection& collection,
+                                                          const bson::Value& id, storage::Buffer* out);
 
 /// An entry of an index, as keys.h draws it.
 struct StoredEntry {
@@ -38,15 +43,24 @@ struct WriteOptions {
 /// key is removed first.
 Status Insert(Context& context, const catalog::CollectionPtr& collection, bson::View document,
               const WriteOptions& options = {});
-/// The caller holds the lock and has read `before`; both have the same _id. Only changed index entries are written.
-Status Replace(Context& context, const catalog::CollectionPtr& collection, bson::View before, bson::View after,
-               const WriteOptions& options = {});
-/// The caller holds the lock and has read `before`.
-Status Remove(Context& context, const catalog::CollectionPtr& collection, bson::View before);
+/// The caller holds the lock and has read `before` on `shard`; both have the same _id. Only changed index entries are
+/// written. A changed shard key takes the document to the shard where it belongs.
+Status Replace(Context& context, const catalog::CollectionPtr& collection, storage::ShardNumber shard,
+               bson::View before, bson::View after, const WriteOptions& options = {});
+/// The caller holds the lock and has read `before` on `shard`.
+Status Remove(Context& context, const catalog::CollectionPtr& collection, storage::ShardNumber shard,
+              bson::View before);
+/// The caller holds the lock and has read the document on `from`: it is on `to` afterwards, with all its entries.
+Status Move(Context& context, const catalog::CollectionPtr& collection, storage::ShardNumber from,
+            storage::ShardNumber to, bson::View document);
 
 /// What an index build does for each document: its entries in this index, written where they are not yet. The caller
-/// holds the lock and has read `document`.
+/// holds the lock and has read `document` on `shard`.
 Status AddToIndex(Context& context, const catalog::CollectionPtr& collection,
-                  const std::shared_ptr<const catalog::Index>& index, bson::View document);
+                  const std::shared_ptr<const catalog::Index>& index, storage::ShardNumber shard, bson::View document);
+/// What the preparation of sharding does for each document: the entries that keep _id and unique keys unique over all
+/// shards. kDuplicateKey cannot be: they were unique on the one shard.
+Status AddGlobalKeys(Context& context, const catalog::CollectionPtr& collection, storage::ShardNumber shard,
+                     bson::View document);
 
 }  // namespace braid::txn

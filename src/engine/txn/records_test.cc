@@ -186,15 +186,14 @@ TEST_F(RecordsTest, ManyWritesInOneCommit) {
       for (int step = 0; step < 60; ++step) {
         const bson::Document document = RandomDocument(random, static_cast<int32_t>(random.Below(30)));
         storage::Buffer before;
-        BRAID_TRY(bool found,
-                  ReadForChange(context, *collection, DocumentKey(*collection, document.Find("_id")), &before));
+        BRAID_TRY(const auto found, ReadForChange(context, *collection, document.Find("_id"), &before));
         Status status;
         if (!found) {
           status = txn::Insert(context, collection, document);
         } else if (random.Chance(1, 2)) {
-          status = txn::Replace(context, collection, bson::View(before.view()), document);
+          status = txn::Replace(context, collection, *found, bson::View(before.view()), document);
         } else {
-          status = txn::Remove(context, collection, bson::View(before.view()));
+          status = txn::Remove(context, collection, *found, bson::View(before.view()));
         }
         if (!status.ok() && status.code() != Code::kDuplicateKey) return status;
       }
@@ -217,10 +216,10 @@ TEST_F(RecordsTest, WritersOnTheSameKeys) {
           for (int step = 0; step < 5; ++step) {
             const bson::Document document = RandomDocument(random, static_cast<int32_t>(random.Below(20)));
             storage::Buffer before;
-            BRAID_TRY(bool found,
-                      ReadForChange(context, *collection, DocumentKey(*collection, document.Find("_id")), &before));
-            const Status written = found ? txn::Replace(context, collection, bson::View(before.view()), document)
-                                         : txn::Insert(context, collection, document);
+            BRAID_TRY(const auto found, ReadForChange(context, *collection, document.Find("_id"), &before));
+            const Status written = found
+                                       ? txn::Replace(context, collection, *found, bson::View(before.view()), document)
+                                       : txn::Insert(context, collection, document);
             if (!written.ok() && written.code() != Code::kDuplicateKey) return written;
           }
           return {};
@@ -244,37 +243,37 @@ TEST_F(RecordsTest, IncrementsAreNotLost) {
         EXPECT_OK(Statement([](Context& context, const auto& collection) -> Status {
           storage::Buffer before;
           const bson::Document id = J("{'_id': 1}");
-          BRAID_CHECK_OK(ReadForChange(context, *collection, DocumentKey(*collection, id.Find("_id")), &before));
+          BRAID_CHECK_OK(ReadForChange(context, *collection, id.Find("_id"), &before));
           const bson::View old(before.view());
-          return txn::Replace(context, collection, old, bson::Make("_id", 1, "n", old.Find("n").AsInt32() + 1));
+          return txn::Replace(context, collection, 0, old, bson::Make("_id", 1, "n", old.Find("n").AsInt32() + 1));
         }));
       }
     });
   }
   for (auto& thread : threads) thread.join();
   storage::Buffer buffer;
-  ASSERT_TRUE(*store_->Get(DocumentKey(*Find(), J("{'_id': 1}").Find("_id")), {}, &buffer));
+  ASSERT_TRUE(*store_->Get(DocumentKey(*Find(), 0, J("{'_id': 1}").Find("_id")), {}, &buffer));
   EXPECT_EQ(bson::View(buffer.view()).Find("n").AsInt32(), 400);
 }
 
 TEST_F(RecordsTest, TransactionsMeetConflictsAtOnce) {
   Create();
   ASSERT_OK(Insert("{'_id': 1, 'n': 0}"));
-  const std::string key = DocumentKey(*Find(), J("{'_id': 1}").Find("_id"));
+  const bson::OwnedValue id(J("{'_id': 1}").Find("_id"));
   Operations::Handle operation = operations_.Start();
   storage::Buffer before;
   {
     Context transaction(*shared_, *operation, Context::Kind::kTransaction);
     transaction.FixSnapshot();
-    ASSERT_TRUE(*ReadForChange(transaction, *Find(), key, &before));
+    ASSERT_TRUE(*ReadForChange(transaction, *Find(), id, &before));
     Context other(*shared_, *operation);
-    EXPECT_EQ(ReadForChange(other, *Find(), key, &before).status().code(), Code::kWriteConflict);
+    EXPECT_EQ(ReadForChange(other, *Find(), id, &before).status().code(), Code::kWriteConflict);
   }
   {
     Context transaction(*shared_, *operation, Context::Kind::kTransaction);
     transaction.FixSnapshot();
     ASSERT_OK(Replace(J("{'_id': 1, 'n': 1}")));
-    EXPECT_EQ(ReadForChange(transaction, *Find(), key, &before).status().code(), Code::kWriteConflict);
+    EXPECT_EQ(ReadForChange(transaction, *Find(), id, &before).status().code(), Code::kWriteConflict);
   }
   ASSERT_OK(Check());
 }

@@ -63,17 +63,17 @@ class TxnTest : public testing::Test {
   Status Replace(bson::View after) {
     return Statement([&](Context& context, const auto& collection) -> Status {
       storage::Buffer before;
-      BRAID_TRY(bool found, ReadForChange(context, *collection, DocumentKey(*collection, after.Find("_id")), &before));
-      if (!found) return {Code::kNamespaceNotFound, "no such document"};
-      return txn::Replace(context, collection, bson::View(before.view()), after);
+      BRAID_TRY(const auto shard, ReadForChange(context, *collection, after.Find("_id"), &before));
+      if (!shard) return {Code::kNamespaceNotFound, "no such document"};
+      return txn::Replace(context, collection, *shard, bson::View(before.view()), after);
     });
   }
   Status Remove(const bson::Value& id) {
     return Statement([&](Context& context, const auto& collection) -> Status {
       storage::Buffer before;
-      BRAID_TRY(bool found, ReadForChange(context, *collection, DocumentKey(*collection, id), &before));
-      if (!found) return {};
-      return txn::Remove(context, collection, bson::View(before.view()));
+      BRAID_TRY(const auto shard, ReadForChange(context, *collection, id, &before));
+      if (!shard) return {};
+      return txn::Remove(context, collection, *shard, bson::View(before.view()));
     });
   }
   Result<IndexBuildResult> Build(std::vector<std::string> specs) {

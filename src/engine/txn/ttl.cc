@@ -36,7 +36,7 @@ storage::Range DatesUntil(const catalog::Index& index, storage::ShardNumber shar
 /// Removes a batch of expired documents, from `from` in the index on; returns how many. `from` is then where to go on,
 /// empty at the end.
 Result<uint64_t> SweepBatch(Shared& shared, Operation& operation, const catalog::Namespace& ns,
-                            const std::string& index_name, std::string* from) {
+                            const std::string& index_name, storage::ShardNumber shard, std::string* from) {
   const std::string begin = std::exchange(*from, {});
   const catalog::CollectionPtr collection = shared.catalog.Find(ns);
   if (collection == nullptr) return uint64_t{0};
@@ -47,18 +47,17 @@ Result<uint64_t> SweepBatch(Shared& shared, Operation& operation, const catalog:
   }
   Context context(shared, operation);
   const int64_t until = context.now_millis() - *index->spec.expire_after_seconds * 1000;
-  const auto cursor = context.NewCursor(DatesUntil(*index, collection->primary_shard, until));
-  const std::string prefix = storage::DocumentPrefix(collection->number, collection->primary_shard);
+  const auto cursor = context.NewCursor(DatesUntil(*index, shard, until));
   uint64_t removed = 0;
   size_t seen = 0;
   storage::Buffer document;
   for (cursor->Seek(begin); cursor->Valid() && seen < kBatchDocuments; cursor->Next(), ++seen) {
     BRAID_TRY(StoredEntry entry, ReadEntry(*index, cursor->key(), cursor->value()));
-    const auto found = ReadForChange(context, *collection, prefix + std::string(entry.id_key), &document);
+    const auto found = ReadForChange(context, *collection, entry.id_key, shard, &document);
     if (!found.ok() && found.error().code() == Code::kWriteConflict) continue;  // in use: the next pass
     if (!found.ok()) return found.error();
     if (!*found || !collection->IsExpired(bson::View(document.view()), context.now_millis())) continue;
-    const Status status = Remove(context, collection, bson::View(document.view()));
+    const Status status = Remove(context, collection, **found, bson::View(document.view()));
     if (status.code() == Code::kWriteConflict) continue;
     BRAID_CHECK_OK(status);
     ++removed;
@@ -90,13 +89,15 @@ Result<uint64_t> TtlSweeper::Sweep() {
     if (!collection->has_ttl()) continue;
     for (const auto& index : collection->indexes) {
       if (!index->spec.is_ttl() || index->building) continue;
-      std::string from;
-      do {
-        BRAID_CHECK_OK(operation->Check());
-        BRAID_TRY(uint64_t removed, SweepBatch(shared_, *operation, collection->ns, index->spec.name, &from));
-        total += removed;
-        removed_ += removed;
-      } while (!from.empty());
+      for (const storage::ShardNumber shard : collection->placement->Shards()) {
+        std::string from;
+        do {
+          BRAID_CHECK_OK(operation->Check());
+          BRAID_TRY(uint64_t removed, SweepBatch(shared_, *operation, collection->ns, index->spec.name, shard, &from));
+          total += removed;
+          removed_ += removed;
+        } while (!from.empty());
+      }
     }
   }
   ++passes_;

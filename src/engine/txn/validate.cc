@@ -27,6 +27,12 @@ class Validation {
     for (size_t i = 0; i < collection_.indexes.size(); ++i) {
       if (collection_.indexes[i]->number != 0 && !collection_.indexes[i]->building) BRAID_CHECK_OK(CheckIndex(i));
     }
+    for (size_t i = 0; i < collection_.indexes.size(); ++i) {
+      const Index& index = *collection_.indexes[i];
+      if (index.building) continue;
+      const uint64_t entries = index.number == 0 ? global_ids_ : index.spec.unique ? expected_[i] : 0;
+      BRAID_CHECK_OK(CheckGlobalKeys(index.number == 0 ? collection_.number : index.number, entries, index.spec.name));
+    }
     report_.indexes[0].keys = report_.documents;
     BRAID_CHECK_OK(CheckCounters());
     return std::move(report_);
@@ -48,19 +54,57 @@ class Validation {
         continue;
       }
       const bson::View document(cursor->value());
-      if (DocumentKey(collection_, document.Find("_id")) != cursor->key()) {
+      const storage::ShardNumber shard = storage::ShardOfKey(cursor->key());
+      if (DocumentKey(collection_, shard, document.Find("_id")) != cursor->key()) {
         Report(StrCat("the key of document ", bson::ToShell(document.Find("_id")), " is not that of its _id"));
       }
+      BRAID_CHECK_OK(CheckPlace(shard, document));
       for (size_t i = 0; i < collection_.indexes.size(); ++i) {
         if (collection_.indexes[i]->number != 0 && !collection_.indexes[i]->building) {
-          BRAID_CHECK_OK(CheckEntries(i, document));
+          BRAID_CHECK_OK(CheckEntries(i, shard, document));
         }
       }
     }
     return cursor->status();
   }
 
-  Status CheckEntries(size_t i, bson::View document) {
+  /// On the shard that the table of chunks says, and known there to whoever looks for its _id or a unique key.
+  Status CheckPlace(storage::ShardNumber shard, bson::View document) {
+    const sharding::Placement& placement = *collection_.placement;
+    const bson::Value id = document.Find("_id");
+    const auto key = collection_.sharded() ? placement.key.KeyOf(document) : Result<std::string>(std::string());
+    if (!key.ok()) {
+      Report(StrCat("document ", bson::ToShell(id), " cannot be placed: ", key.error().message()));
+    } else if (!placement.ChunkOf(*key).HasPart(shard)) {
+      Report(StrCat("document ", bson::ToShell(id), " is on shard ", shard, ", its chunk on shard ",
+                    placement.ChunkOf(*key).shard));
+    }
+    if (!placement.keeps_global_keys() || placement.preparing || collection_.PlacedById(id)) return {};
+    const std::string id_key = IdKey(id, collection_.collation.get());
+    BRAID_TRY(bool found, context_.Get(storage::GlobalKey(collection_.number, id_key), &buffer_));
+    ++global_ids_;
+    const std::string expected{static_cast<char>(shard >> 8), static_cast<char>(shard & 0xff)};
+    if (!found || buffer_.view() != expected) {
+      Report(StrCat("the entry of _id ", bson::ToShell(id), " over all shards is ", found ? "wrong" : "missing"));
+    }
+    return {};
+  }
+
+  /// No entry over all shards without its document.
+  Status CheckGlobalKeys(uint32_t number, uint64_t expected, std::string_view name) {
+    if (!collection_.placement->keeps_global_keys() || collection_.placement->preparing) expected = 0;
+    if (collection_.placement->preparing) return {};
+    uint64_t entries = 0;
+    const auto cursor = context_.NewCursor(storage::GlobalRange(number));
+    for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) ++entries;
+    BRAID_CHECK_OK(cursor->status());
+    if (entries != expected) {
+      Report(StrCat("index ", name, " has ", entries, " entries over all shards instead of ", expected));
+    }
+    return {};
+  }
+
+  Status CheckEntries(size_t i, storage::ShardNumber shard, bson::View document) {
     const Index& index = *collection_.indexes[i];
     const bson::Value id = document.Find("_id");
     const auto entries = catalog::MakeEntries(index.spec, document);
@@ -75,7 +119,7 @@ class Validation {
     const std::string id_key = IdKey(id, collection_.collation.get());
     for (const catalog::IndexEntry& entry : entries->entries) {
       ++expected_[i];
-      const std::string key = EntryKey(index, collection_.primary_shard, entry.key, id_key);
+      const std::string key = EntryKey(index, shard, entry.key, id_key);
       BRAID_TRY(bool found, context_.Get(key, &buffer_));
       if (!found) {
         Report(StrCat("index ", index.spec.name, " lacks the entry ", bson::ToShell(entry.values), " of document ",
@@ -83,6 +127,13 @@ class Validation {
       } else if (buffer_.view() != EntryValue(index, entry.values, id_key)) {
         Report(StrCat("index ", index.spec.name, " has another value in the entry ", bson::ToShell(entry.values),
                       " of document ", bson::ToShell(id)));
+      }
+      if (!index.spec.unique || !collection_.placement->keeps_global_keys() || collection_.placement->preparing)
+        continue;
+      BRAID_TRY(found, context_.Get(storage::GlobalKey(index.number, entry.key), &buffer_));
+      if (!found || buffer_.view() != id_key) {
+        Report(StrCat("index ", index.spec.name, " does not have ", bson::ToShell(entry.values),
+                      " over all shards for document ", bson::ToShell(id)));
       }
     }
     return {};
@@ -110,14 +161,14 @@ class Validation {
       Report(std::string(entry.error().message()));
       return {};
     }
-    const std::string document_key =
-        storage::DocumentPrefix(collection_.number, collection_.primary_shard).append(entry->id_key);
+    const storage::ShardNumber shard = storage::ShardOfKey(key);
+    const std::string document_key = storage::DocumentPrefix(collection_.number, shard).append(entry->id_key);
     BRAID_TRY(bool found, context_.Get(document_key, &buffer_));
     if (found) {
       const auto entries = catalog::MakeEntries(index.spec, bson::View(buffer_.view()));
       if (!entries.ok()) return {};
       for (const catalog::IndexEntry& own : entries->entries) {
-        if (EntryKey(index, collection_.primary_shard, own.key, entry->id_key) == key) return {};
+        if (EntryKey(index, shard, own.key, entry->id_key) == key) return {};
       }
     }
     Report(StrCat("index ", index.spec.name, " has an entry ", bson::ToShell(entry->values),
@@ -145,6 +196,7 @@ class Validation {
   const Collection& collection_;
   ValidationReport report_;
   std::vector<uint64_t> expected_;
+  uint64_t global_ids_ = 0;
   storage::Buffer buffer_;
 };
 

@@ -73,7 +73,7 @@ std::optional<bson::Value> FixedId(const query::Query& query) {
 /// Finds, locks, re-checks and changes the matching documents of a query.
 class Changer {
  public:
-  using Change = std::function<Status(bson::View document, const query::MatchDetails&)>;
+  using Change = std::function<Status(storage::ShardNumber shard, bson::View document, const query::MatchDetails&)>;
   Changer(Call& call, query::Query query, bool multi) : call_(call), query_(std::move(query)), multi_(multi) {}
 
   /// How many documents matched and went through `change`. Everything is committed on return, also on an error.
@@ -88,7 +88,12 @@ class Changer {
  private:
   Status RunUncommitted(const Change& change) {
     if (const auto id = FixedId(query_)) {
-      return WithoutConflict(call_, [&] { return ChangeOne(txn::DocumentKey(*query_.collection, *id), {}, change); });
+      const auto& collection = *query_.collection;
+      query::plan::CountRouted(query_, 1);
+      return WithoutConflict(call_, [&]() -> Status {
+        BRAID_TRY(const auto shard, txn::ReadForChange(call_.context, collection, *id, &buffer_));
+        return ChangeOne(shard, {}, change);
+      });
     }
     do {
       lost_ = false;
@@ -104,8 +109,12 @@ class Changer {
     while (true) {
       BRAID_TRY(bool more, plan->Next(call_.context, &candidate));
       if (!more) return {};
-      const std::string key = txn::DocumentKey(*query_.collection, candidate.Find("_id"));
-      BRAID_CHECK_OK(WithoutConflict(call_, [&] { return ChangeOne(key, candidate.bytes(), change); }));
+      const std::string id_key = txn::IdKey(candidate.Find("_id"), query_.collection->collation.get());
+      BRAID_CHECK_OK(WithoutConflict(call_, [&]() -> Status {
+        BRAID_TRY(const auto shard,
+                  txn::ReadForChange(call_.context, *query_.collection, id_key, plan->shard(), &buffer_));
+        return ChangeOne(shard, candidate.bytes(), change);
+      }));
       if (!multi_ && matched_ > 0) return {};
       if (++uncommitted_ >= kBatchDocuments || call_.context.writes().bytes() > kBatchBytes) {
         BRAID_CHECK_OK(call_.context.Commit());
@@ -114,10 +123,10 @@ class Changer {
     }
   }
 
-  // `seen` is the version the plan matched; empty if nothing was checked yet.
-  Status ChangeOne(const std::string& key, std::string_view seen, const Change& change) {
-    BRAID_TRY(bool found, txn::ReadForChange(call_.context, *query_.collection, key, &buffer_));
-    if (!found) {
+  // The document is locked, and in buffer_ if it is on a shard. `seen` is the version the plan matched; empty if
+  // nothing was checked yet.
+  Status ChangeOne(std::optional<storage::ShardNumber> shard, std::string_view seen, const Change& change) {
+    if (!shard) {
       lost_ = true;
       return {};
     }
@@ -128,7 +137,7 @@ class Changer {
       lost_ = lost_ || current.bytes() != seen;
       return {};
     }
-    BRAID_CHECK_OK(change(current, details));
+    BRAID_CHECK_OK(change(*shard, current, details));
     ++matched_;
     return {};
   }
@@ -203,6 +212,9 @@ Result<int64_t> InsertDocuments(Call& call, const catalog::Namespace& ns, std::s
     }
     if (status.ok()) {
       ++inserted;
+      if (access.collection()->sharded()) {
+        access.collection()->state->targeted.fetch_add(1, std::memory_order_relaxed);
+      }
     } else if (!failed(i, status)) {
       break;
     }
@@ -226,10 +238,11 @@ Result<UpdateOutcome> RunUpdate(Call& call, const catalog::Namespace& ns, const 
   const query::Filter filter = query.filter;
   for (int attempt = 1;; ++attempt) {
     UpdateOutcome outcome;
-    const auto change = [&](bson::View before, const query::MatchDetails& details) -> Status {
+    const auto change = [&](storage::ShardNumber shard, bson::View before,
+                            const query::MatchDetails& details) -> Status {
       BRAID_TRY(std::optional<bson::Document> after, update->Apply(before, details));
       if (after) {
-        BRAID_CHECK_OK(txn::Replace(call.context, collection, before, *after, statement.options));
+        BRAID_CHECK_OK(txn::Replace(call.context, collection, shard, before, *after, statement.options));
         ++outcome.modified;
       }
       if (statement.seen) BRAID_CHECK_OK(statement.seen(&before, after ? after->view() : before));
@@ -254,11 +267,12 @@ Result<int64_t> RunDelete(Call& call, const catalog::Namespace& ns, const Delete
   BRAID_TRY(query::Query query,
             MakeQuery(collection, statement.q, statement.sort, statement.hint, statement.multi, environment));
   if (collection == nullptr) return int64_t{0};
-  BRAID_TRY(int64_t removed, Changer(call, std::move(query), statement.multi)
-                                 .Run([&](bson::View before, const query::MatchDetails&) -> Status {
-                                   if (statement.seen) BRAID_CHECK_OK(statement.seen(before));
-                                   return txn::Remove(call.context, collection, before);
-                                 }));
+  BRAID_TRY(int64_t removed,
+            Changer(call, std::move(query), statement.multi)
+                .Run([&](storage::ShardNumber shard, bson::View before, const query::MatchDetails&) -> Status {
+                  if (statement.seen) BRAID_CHECK_OK(statement.seen(before));
+                  return txn::Remove(call.context, collection, shard, before);
+                }));
   call.engine.counters.documents_deleted.fetch_add(removed, std::memory_order_relaxed);
   return removed;
 }

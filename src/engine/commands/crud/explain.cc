@@ -20,23 +20,24 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// What an explained command came to: its stages and figures.
+/// What an explained command came to on each shard: its stages and figures.
 struct Explained {
   catalog::Namespace ns;
   bool write = false;
-  storage::ShardNumber shard = 0;
+  bool sorted = false;
   bson::Document parsed_query;
-  bson::Document planned;   // the stages as planned
-  bson::Document executed;  // the stages with their counts; empty if nothing was run
-  std::vector<bson::Document> rejected;
-  query::ExecutionFigures figures;
+  std::vector<query::ShardReport> planned;
+  std::vector<query::ShardReport> executed;  // empty if nothing was run
+  query::ExecutionFigures figures;           // of all shards together
   uint64_t millis = 0;
-};
 
-void Describe(const query::Query& query, Explained* explained) {
-  explained->shard = query.collection == nullptr ? 0 : query.collection->primary_shard;
-  explained->parsed_query = query.filter.ToBson();
-}
+  /// What puts the shards' answers together.
+  std::string_view stage() const {
+    if (write) return "SHARD_WRITE";
+    if (planned.size() == 1) return "SINGLE_SHARD";
+    return sorted ? "SHARD_MERGE_SORT" : "SHARD_MERGE";
+  }
+};
 
 /// A write's stage on top of its search. Nothing is written: what it would meet is counted.
 bson::Document UnderWrite(std::string_view stage, const bson::Document& search,
@@ -58,12 +59,13 @@ struct PlanOptions {
 /// Plans the query and, if asked, runs it to its end for its figures.
 Result<Explained> ExplainPlan(Call& call, catalog::Namespace ns, query::Query query, Verbosity verbosity,
                               const PlanOptions& options) {
-  Explained explained{.ns = std::move(ns), .write = !options.write_stage.empty()};
-  Describe(query, &explained);
+  Explained explained{.ns = std::move(ns), .write = !options.write_stage.empty(), .sorted = !query.sort.empty()};
+  explained.parsed_query = query.filter.ToBson();
   query.explain = true;
   const auto started = steady_clock::now();
   BRAID_TRY(std::unique_ptr<query::Plan> plan, query::Plan::Make(std::move(query)));
   BRAID_CHECK_OK(plan->Prepare(call.context));
+  explained.planned = plan->Report(false);
   bson::View document;
   for (bool more = verbosity != Verbosity::kQueryPlanner; more;) {
     BRAID_TRY(more, plan->Next(call.context, &document));
@@ -71,53 +73,63 @@ Result<Explained> ExplainPlan(Call& call, catalog::Namespace ns, query::Query qu
   }
   explained.millis = duration_cast<milliseconds>(steady_clock::now() - started).count();
   explained.figures = plan->figures();
-  explained.rejected = plan->RejectedPlans();
-  explained.planned = plan->Explain(false);
-  if (verbosity != Verbosity::kQueryPlanner) explained.executed = plan->Explain(true);
-  if (explained.write) {
-    explained.planned = UnderWrite(options.write_stage, explained.planned, nullptr);
-    explained.executed = UnderWrite(options.write_stage, explained.executed, &explained.figures);
-    explained.figures.returned = 0;
+  if (verbosity != Verbosity::kQueryPlanner) explained.executed = plan->Report(true);
+  if (!explained.write) return explained;
+  for (query::ShardReport& shard : explained.planned) {
+    shard.stages = UnderWrite(options.write_stage, shard.stages, nullptr);
   }
+  for (query::ShardReport& shard : explained.executed) {
+    shard.stages = UnderWrite(options.write_stage, shard.stages, &shard.figures);
+    shard.figures.returned = 0;
+  }
+  explained.figures.returned = 0;
   return explained;
 }
 
 void AppendPlanner(bson::Builder& reply, Call& call, const Explained& explained) {
   reply.OpenObject("queryPlanner").OpenObject("winningPlan");
-  reply.Append("stage", explained.write ? "SHARD_WRITE" : "SINGLE_SHARD").OpenArray("shards").OpenNextObject();
-  reply.Append("explainVersion", "1").Append("shardName", ShardName(explained.shard));
-  reply.Append("connectionString", ShardHost(call.engine, explained.shard))
-      .Append("serverInfo", ServerInfo(call.engine));
-  reply.Append("namespace", explained.ns.ToString()).Append("parsedQuery", explained.parsed_query);
-  reply.Append("indexFilterSet", false).Append("winningPlan", explained.planned).OpenArray("rejectedPlans");
-  for (const bson::Document& rejected : explained.rejected) reply.AppendNext(rejected);
-  reply.Close().Close().Close().Close().Close();
+  reply.Append("stage", explained.stage()).OpenArray("shards");
+  for (const query::ShardReport& shard : explained.planned) {
+    reply.OpenNextObject().Append("explainVersion", "1").Append("shardName", ShardName(call.engine, shard.shard));
+    reply.Append("connectionString", ShardHost(call.engine, shard.shard)).Append("serverInfo", ServerInfo(call.engine));
+    reply.Append("namespace", explained.ns.ToString()).Append("parsedQuery", explained.parsed_query);
+    reply.Append("indexFilterSet", false).Append("winningPlan", shard.stages).OpenArray("rejectedPlans");
+    for (const bson::Document& rejected : shard.rejected) reply.AppendNext(rejected);
+    reply.Close().Close();
+  }
+  reply.Close().Close().Close();
 }
 
-void AppendFigures(bson::Builder& reply, const Explained& explained) {
-  query::plan::AppendNumber(reply, "nReturned", explained.figures.returned);
-  query::plan::AppendNumber(reply, "executionTimeMillis", explained.millis);
-  query::plan::AppendNumber(reply, "totalKeysExamined", explained.figures.keys_examined);
-  query::plan::AppendNumber(reply, "totalDocsExamined", explained.figures.documents_examined);
+void AppendFigures(bson::Builder& reply, const query::ExecutionFigures& figures, uint64_t millis) {
+  query::plan::AppendNumber(reply, "nReturned", figures.returned);
+  query::plan::AppendNumber(reply, "executionTimeMillis", millis);
+  query::plan::AppendNumber(reply, "totalKeysExamined", figures.keys_examined);
+  query::plan::AppendNumber(reply, "totalDocsExamined", figures.documents_examined);
 }
 
-void AppendExecution(bson::Builder& reply, const Explained& explained, Verbosity verbosity) {
+void AppendExecution(bson::Builder& reply, Call& call, const Explained& explained, Verbosity verbosity) {
   reply.OpenObject("executionStats");
-  AppendFigures(reply, explained);
-  reply.OpenObject("executionStages").Append("stage", explained.write ? "SHARD_WRITE" : "SINGLE_SHARD");
-  AppendFigures(reply, explained);
-  query::plan::AppendNumber(reply, "totalChildMillis", explained.millis);
-  reply.OpenArray("shards").OpenNextObject();
-  reply.Append("shardName", ShardName(explained.shard)).Append("executionSuccess", true);
-  AppendFigures(reply, explained);
-  reply.Append("executionStages", explained.executed).Close().Close().Close();
+  AppendFigures(reply, explained.figures, explained.millis);
+  reply.OpenObject("executionStages").Append("stage", explained.stage());
+  AppendFigures(reply, explained.figures, explained.millis);
+  uint64_t child_millis = 0;
+  for (const query::ShardReport& shard : explained.executed) child_millis += shard.millis;
+  query::plan::AppendNumber(reply, "totalChildMillis", child_millis);
+  reply.OpenArray("shards");
+  for (const query::ShardReport& shard : explained.executed) {
+    reply.OpenNextObject().Append("shardName", ShardName(call.engine, shard.shard)).Append("executionSuccess", true);
+    AppendFigures(reply, shard.figures, shard.millis);
+    reply.Append("executionStages", shard.stages).Close();
+  }
+  reply.Close().Close();
   if (verbosity == Verbosity::kAllPlansExecution) {
-    reply.OpenArray("allPlansExecution")
-        .OpenNextObject()
-        .Append("shardName", ShardName(explained.shard))
-        .OpenArray("allPlans");
-    for (const bson::Document& rejected : explained.rejected) reply.AppendNext(rejected);
-    reply.Close().Close().Close();
+    reply.OpenArray("allPlansExecution");
+    for (const query::ShardReport& shard : explained.executed) {
+      reply.OpenNextObject().Append("shardName", ShardName(call.engine, shard.shard)).OpenArray("allPlans");
+      for (const bson::Document& rejected : shard.rejected) reply.AppendNext(rejected);
+      reply.Close().Close();
+    }
+    reply.Close();
   }
   reply.Close();
 }
@@ -125,7 +137,7 @@ void AppendExecution(bson::Builder& reply, const Explained& explained, Verbosity
 bson::Document Show(Call& call, const Explained& explained, Verbosity verbosity) {
   bson::Builder reply;
   AppendPlanner(reply, call, explained);
-  if (verbosity != Verbosity::kQueryPlanner) AppendExecution(reply, explained, verbosity);
+  if (verbosity != Verbosity::kQueryPlanner) AppendExecution(reply, call, explained, verbosity);
   reply.Append("serverInfo", ServerInfo(call.engine));
   return reply.Finish();
 }
@@ -141,17 +153,16 @@ Result<Explained> ExplainFind(Call& call, const Request& inner, Verbosity verbos
 
 Result<Explained> ExplainCountCommand(Call& call, const Request& inner, Verbosity verbosity) {
   BRAID_TRY(query::Query query, ParseCount(call, inner));
-  Explained explained{.ns = TargetOf(inner)};
-  Describe(query, &explained);
+  Explained explained{.ns = TargetOf(inner), .parsed_query = query.filter.ToBson()};
   query.explain = true;
-  const bool executed = verbosity != Verbosity::kQueryPlanner;
   const auto started = steady_clock::now();
-  BRAID_TRY(query::CountExplanation counted, query::ExplainCount(call.context, query, executed));
+  BRAID_TRY(query::CountExplanation counted, query::ExplainCount(call.context, query, false));
+  explained.planned = std::move(counted.shards);
+  if (verbosity == Verbosity::kQueryPlanner) return explained;
+  BRAID_TRY(counted, query::ExplainCount(call.context, query, true));
   explained.millis = duration_cast<milliseconds>(steady_clock::now() - started).count();
-  explained.figures = counted.figures;
-  explained.rejected = std::move(counted.rejected);
-  explained.planned = counted.stages;
-  if (executed) explained.executed = counted.stages;
+  explained.figures = counted.figures();
+  explained.executed = std::move(counted.shards);
   return explained;
 }
 
@@ -295,14 +306,20 @@ Result<bson::Document> ExplainPipeline(Call& call, AggregateArgs& args, Verbosit
   for (bool more = executed; more;) {
     BRAID_TRY(more, args.pipeline->Next(call.context, &document));
   }
-  const query::Plan* plan = args.pipeline->plan();
-  const storage::ShardNumber shard =
-      plan == nullptr || plan->query().collection == nullptr ? 0 : plan->query().collection->primary_shard;
+  const std::vector<storage::ShardNumber> shards = args.pipeline->shards();
   bson::Builder reply;
-  reply.Append("splitPipeline", bson::Null{}).OpenObject("shards").OpenObject(ShardName(shard));
-  reply.Append("host", call.engine.options.advertised_host).Append("explainVersion", "1");
-  reply.AppendAll(args.pipeline->Explain(executed)).Close().Close();
-  reply.Append("serverInfo", ServerInfo(call.engine));
+  if (shards.size() > 1) {
+    reply.Append("mergeType", "mongos").Append("splitPipeline", args.pipeline->SplitPipeline());
+  } else {
+    reply.Append("splitPipeline", bson::Null{});
+  }
+  reply.OpenObject("shards");
+  for (size_t i = 0; i == 0 || i < shards.size(); ++i) {
+    reply.OpenObject(ShardName(call.engine, i < shards.size() ? shards[i] : storage::ShardNumber{0}));
+    reply.Append("host", call.engine.options.advertised_host).Append("explainVersion", "1");
+    reply.AppendAll(args.pipeline->Explain(executed, i)).Close();
+  }
+  reply.Close().Append("serverInfo", ServerInfo(call.engine));
   return reply.Finish();
 }
 

@@ -97,17 +97,25 @@ class Host final : public query::PipelineHost {
     if (collection == nullptr) {
       return Status(Code::kNamespaceNotFound, StrCat("Collection [", ns_.ToString(), "] not found."));
     }
-    bson::Builder row;
-    row.Append("ns", ns_.ToString()).Append("shard", ShardName(collection->primary_shard));
-    row.Append("host", engine_.options.advertised_host).Append("localTime", bson::Date{context.now_millis()});
-    if (const bson::Value wanted = specification.Find("storageStats"); !wanted.missing()) {
-      double scale = 1;
-      if (const bson::Value given = wanted.AsView().Find("scale"); given.IsNumber())
-        scale = bson::Number::Of(given).ToDouble();
-      row.Append("storageStats", StorageStats(engine_, *collection, scale));
+    std::vector<bson::Document> rows;
+    for (const storage::ShardNumber shard : collection->placement->Shards()) {
+      bson::Builder row;
+      row.Append("ns", ns_.ToString()).Append("shard", ShardName(engine_, shard));
+      row.Append("host", engine_.options.advertised_host).Append("localTime", bson::Date{context.now_millis()});
+      if (const bson::Value wanted = specification.Find("storageStats"); !wanted.missing()) {
+        double scale = 1;
+        if (const bson::Value given = wanted.AsView().Find("scale"); given.IsNumber())
+          scale = bson::Number::Of(given).ToDouble();
+        BRAID_TRY(const bson::Document stats, StorageStatsOfShard(engine_, *collection, shard, scale));
+        row.Append("storageStats", stats);
+      }
+      if (specification.Has("count")) {
+        BRAID_TRY(const int64_t count, engine_.store->ReadCounter(storage::CountKey(collection->number, shard), {}));
+        row.Append("count", count);
+      }
+      rows.push_back(row.Finish());
     }
-    if (specification.Has("count")) row.Append("count", collection->state->documents.load());
-    return std::vector<bson::Document>{row.Finish()};
+    return rows;
   }
 
   Result<std::vector<bson::Document>> IndexStats() const {
@@ -119,9 +127,7 @@ class Host final : public query::PipelineHost {
       row.Append("name", index->spec.name)
           .Append("key", index->spec.key_pattern)
           .Append("host", engine_.options.advertised_host);
-      row.Append("shard", ShardName(collection->primary_shard))
-          .OpenObject("accesses")
-          .Append("ops", index->uses.load());
+      row.Append("shard", PrimaryShard(engine_, *collection)).OpenObject("accesses").Append("ops", index->uses.load());
       row.Append("since", bson::Date{engine_.started_millis}).Close().Append("spec", index->spec.ToBson());
       rows.push_back(row.Finish());
     }

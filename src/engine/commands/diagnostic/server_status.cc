@@ -96,7 +96,7 @@ Result<bson::Document> Run(Call& call) {
   reply.Append("localTime", bson::Date{call.context.now_millis()});
   reply.OpenObject("braid")
       .Append("version", kBraidVersion)
-      .Append("shards", static_cast<int32_t>(engine.options.shards))
+      .Append("shards", static_cast<int32_t>(engine.catalog->shards().size()))
       .Close();
   if (engine.connection_figures) reply.AppendAll(engine.connection_figures());
   AppendOperations(reply, engine);

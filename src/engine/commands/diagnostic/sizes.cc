@@ -1,5 +1,7 @@
 #include "engine/commands/diagnostic/sizes.h"
 
+#include <functional>
+
 #include "engine/commands/parts.h"
 
 namespace braid::commands {
@@ -22,17 +24,23 @@ int64_t DiskBytes(const EngineParts& engine, std::string_view database) {
   return bytes;
 }
 
-bson::Document StorageStats(const EngineParts& engine, const catalog::Collection& collection, double scale) {
+namespace {
+
+struct Sizes {
+  int64_t count = 0;
+  int64_t bytes = 0;
+  int64_t storage = 0;
+};
+
+bson::Document Show(const catalog::Collection& collection, const Sizes& sizes, double scale,
+                    const std::function<int64_t(const catalog::Index&)>& index_size) {
   const auto scaled = [scale](int64_t bytes) { return static_cast<int64_t>(static_cast<double>(bytes) / scale); };
-  const int64_t count = collection.state->documents.load();
-  const int64_t bytes = collection.state->bytes.load();
-  const int64_t storage = DocumentDiskBytes(engine, collection);
   int64_t index_bytes = 0;
   bson::Builder stats;
-  stats.Append("size", scaled(bytes)).Append("count", count);
-  if (count > 0) stats.Append("avgObjSize", bytes / count);
+  stats.Append("size", scaled(sizes.bytes)).Append("count", sizes.count);
+  if (sizes.count > 0) stats.Append("avgObjSize", sizes.bytes / sizes.count);
   stats.Append("numOrphanDocs", 0)
-      .Append("storageSize", scaled(storage))
+      .Append("storageSize", scaled(sizes.storage))
       .Append("freeStorageSize", 0)
       .Append("capped", false);
   stats.Append("nindexes", static_cast<int32_t>(collection.indexes.size()));
@@ -42,13 +50,35 @@ bson::Document StorageStats(const EngineParts& engine, const catalog::Collection
   }
   stats.Close().OpenObject("indexSizes");
   for (const auto& index : collection.indexes) {
-    const int64_t size = IndexDiskBytes(engine, *index);
+    const int64_t size = index_size(*index);
     index_bytes += size;
     stats.Append(index->spec.name, scaled(size));
   }
-  stats.Close().Append("totalIndexSize", scaled(index_bytes)).Append("totalSize", scaled(storage + index_bytes));
+  stats.Close().Append("totalIndexSize", scaled(index_bytes)).Append("totalSize", scaled(sizes.storage + index_bytes));
   stats.Append("scaleFactor", static_cast<int32_t>(scale));
   return stats.Finish();
+}
+
+}  // namespace
+
+bson::Document StorageStats(const EngineParts& engine, const catalog::Collection& collection, double scale) {
+  const Sizes sizes{collection.state->documents.load(), collection.state->bytes.load(),
+                    DocumentDiskBytes(engine, collection)};
+  return Show(collection, sizes, scale, [&](const catalog::Index& index) { return IndexDiskBytes(engine, index); });
+}
+
+Result<bson::Document> StorageStatsOfShard(const EngineParts& engine, const catalog::Collection& collection,
+                                           storage::ShardNumber shard, double scale) {
+  const auto on_disk = [&engine](const storage::Range& range) {
+    return static_cast<int64_t>(engine.store->ApproximateBytes(range));
+  };
+  Sizes sizes;
+  BRAID_TRY(sizes.count, engine.store->ReadCounter(storage::CountKey(collection.number, shard), {}));
+  BRAID_TRY(sizes.bytes, engine.store->ReadCounter(storage::BytesKey(collection.number, shard), {}));
+  sizes.storage = on_disk(storage::DocumentRange(collection.number, shard));
+  return Show(collection, sizes, scale, [&](const catalog::Index& index) {
+    return index.spec.is_id() ? 0 : on_disk(storage::IndexRange(index.number, shard));
+  });
 }
 
 }  // namespace braid::commands

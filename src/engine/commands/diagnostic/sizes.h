@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "base/status.h"
 #include "engine/bson/value.h"
 #include "engine/catalog/collection.h"
 
@@ -20,5 +21,8 @@ int64_t DiskBytes(const EngineParts& engine, std::string_view database);
 /// size, count, avgObjSize, storageSize, nindexes, indexSizes, totalIndexSize, …: the fields of collStats and of
 /// $collStats' storageStats.
 bson::Document StorageStats(const EngineParts& engine, const catalog::Collection& collection, double scale);
+/// The same of the part that lies on one shard.
+Result<bson::Document> StorageStatsOfShard(const EngineParts& engine, const catalog::Collection& collection,
+                                           storage::ShardNumber shard, double scale);
 
 }  // namespace braid::commands

@@ -23,7 +23,7 @@ Result<bson::Document> RunCollStats(Call& call) {
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, name));
   const catalog::CollectionPtr collection = call.engine.catalog->Find(ns);
   bson::Builder reply;
-  reply.Append("ns", ns.ToString()).Append("sharded", false);
+  reply.Append("ns", ns.ToString()).Append("sharded", collection != nullptr && collection->sharded());
   if (collection == nullptr) {
     reply.Append("size", 0)
         .Append("count", 0)
@@ -35,8 +35,15 @@ Result<bson::Document> RunCollStats(Call& call) {
     return reply.Finish();
   }
   const bson::Document stats = StorageStats(call.engine, *collection, static_cast<double>(scale));
-  reply.AppendAll(stats).Append("primary", ShardName(collection->primary_shard));
-  reply.OpenObject("shards").Append(ShardName(collection->primary_shard), stats).Close();
+  reply.AppendAll(stats);
+  if (!collection->sharded()) reply.Append("primary", PrimaryShard(call.engine, *collection));
+  reply.OpenObject("shards");
+  for (const storage::ShardNumber shard : collection->placement->Shards()) {
+    BRAID_TRY(const bson::Document part,
+              StorageStatsOfShard(call.engine, *collection, shard, static_cast<double>(scale)));
+    reply.Append(ShardName(call.engine, shard), part);
+  }
+  reply.Close();
   return reply.Finish();
 }
 

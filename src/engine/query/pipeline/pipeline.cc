@@ -7,6 +7,7 @@
 #include "engine/bson/validate.h"
 #include "engine/query/pipeline/counted.h"
 #include "engine/query/pipeline/front.h"
+#include "engine/query/plan/sort_stage.h"
 #include "engine/query/plan/stage.h"
 
 namespace braid::query {
@@ -49,22 +50,38 @@ class Chain final : public Pipeline {
   bool writes() const override { return writes_; }
   const Plan* plan() const override { return plan_.get(); }
 
-  bson::Document Explain(bool executed) const override {
+  std::vector<storage::ShardNumber> shards() const override {
+    std::vector<storage::ShardNumber> numbers;
+    for (const ShardReport& report : Reports(false)) numbers.push_back(report.shard);
+    return numbers;
+  }
+
+  bson::Document Explain(bool executed, size_t shard) const override {
+    const std::vector<ShardReport> planned = Reports(false);
+    const bool merged = planned.size() > 1;
     bson::Builder out;
-    if (stages_.empty() && counted_ == nullptr && plan_ != nullptr) {
-      AppendPlan(out, executed);
+    if ((merged || (stages_.empty() && counted_ == nullptr)) && !planned.empty()) {
+      AppendPlan(out, planned[shard], executed ? &Reports(true)[shard] : nullptr);
       return out.Finish();
     }
     out.OpenArray("stages");
-    if (plan_ != nullptr) {
+    if (!planned.empty()) {
       out.OpenNextObject().OpenObject("$cursor");
-      AppendPlan(out, executed);
+      AppendPlan(out, planned[shard], executed ? &Reports(true)[shard] : nullptr);
       out.Close().Close();
     }
-    if (counted_ != nullptr) out.AppendNext(counted_->ExplainStage(executed));
-    for (const StagePtr& stage : stages_) out.AppendNext(stage->Explain(executed));
+    AppendStages(out, executed);
     out.Close();
     return out.Finish();
+  }
+
+  bson::Document SplitPipeline() const override {
+    bson::Builder out;
+    out.OpenArray("shardsPart");
+    if (plan_ != nullptr) AppendFront(out, plan_->query());
+    out.Close().OpenArray("mergerPart");
+    AppendStages(out, false);
+    return out.Close().Finish();
   }
 
  private:
@@ -89,24 +106,40 @@ class Chain final : public Pipeline {
     return more;
   }
 
-  void AppendPlan(bson::Builder& out, bool executed) const {
+  std::vector<ShardReport> Reports(bool executed) const {
+    if (counted_ != nullptr) return executed ? counted_->executed().shards : counted_->planned().shards;
+    return plan_ == nullptr ? std::vector<ShardReport>() : plan_->Report(executed);
+  }
+
+  /// What is left to each shard, written as stages.
+  static void AppendFront(bson::Builder& out, const Query& query) {
+    if (!query.filter.matches_everything()) {
+      out.OpenNextObject().Append("$match", query.filter.ToBson()).Close();
+    }
+    if (!query.sort.empty()) out.OpenNextObject().Append("$sort", plan::ToBson(query.sort)).Close();
+    if (query.limit != 0) out.OpenNextObject().Append("$limit", query.limit + query.skip).Close();
+    if (!query.projection_spec.empty()) out.OpenNextObject().Append("$project", query.projection_spec).Close();
+  }
+
+  void AppendStages(bson::Builder& out, bool executed) const {
+    if (counted_ != nullptr) out.AppendNext(counted_->ExplainStage(executed));
+    for (const StagePtr& stage : stages_) out.AppendNext(stage->Explain(executed));
+  }
+
+  void AppendPlan(bson::Builder& out, const ShardReport& planned, const ShardReport* executed) const {
     out.OpenObject("queryPlanner").Append("namespace", options_.ns.ToString());
     out.Append("parsedQuery", plan_->query().filter.ToBson()).Append("indexFilterSet", false);
-    out.Append("winningPlan", counted_ != nullptr ? counted_->planned().stages : plan_->Explain(false));
-    out.OpenArray("rejectedPlans");
-    const std::vector<bson::Document> rejected =
-        counted_ != nullptr ? counted_->planned().rejected : plan_->RejectedPlans();
-    for (const bson::Document& plan : rejected) out.AppendNext(plan);
+    out.Append("winningPlan", planned.stages).OpenArray("rejectedPlans");
+    for (const bson::Document& plan : planned.rejected) out.AppendNext(plan);
     out.Close().Close();
-    if (!executed) return;
-    const ExecutionFigures& figures = counted_ != nullptr ? counted_->executed().figures : plan_->figures();
+    if (executed == nullptr) return;
     const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(time_).count();
     out.OpenObject("executionStats").Append("executionSuccess", true);
-    plan::AppendNumber(out, "nReturned", figures.returned);
+    plan::AppendNumber(out, "nReturned", executed->figures.returned);
     plan::AppendNumber(out, "executionTimeMillis", static_cast<uint64_t>(millis));
-    plan::AppendNumber(out, "totalKeysExamined", figures.keys_examined);
-    plan::AppendNumber(out, "totalDocsExamined", figures.documents_examined);
-    out.Append("executionStages", counted_ != nullptr ? counted_->executed().stages : plan_->Explain(true));
+    plan::AppendNumber(out, "totalKeysExamined", executed->figures.keys_examined);
+    plan::AppendNumber(out, "totalDocsExamined", executed->figures.documents_examined);
+    out.Append("executionStages", executed->stages);
     out.Close();
   }
 

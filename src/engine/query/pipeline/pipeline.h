@@ -48,7 +48,12 @@ class Pipeline : public Stream {
   virtual bool writes() const = 0;
   /// The planner's part and the stages after it, for explain: {stages: [{$cursor: {queryPlanner: …}}, {$group: …}]} or
   /// the plan alone. After Prepare() or, with `executed`, after the last Next().
-  virtual bson::Document Explain(bool executed) const = 0;
+  /// Of the shard at a position of shards(). With several shards the stages behind the plan run where their documents
+  /// come together: SplitPipeline tells both parts.
+  virtual bson::Document Explain(bool executed, size_t shard = 0) const = 0;
+  virtual std::vector<storage::ShardNumber> shards() const = 0;
+  /// {shardsPart: […], mergerPart: […]}
+  virtual bson::Document SplitPipeline() const = 0;
   /// The plan at the front; null if the pipeline starts with a report stage, or only counts documents and is not to be
   /// explained.
   virtual const Plan* plan() const = 0;

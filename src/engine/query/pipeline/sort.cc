@@ -54,7 +54,7 @@ class Sort final : public Stage {
  private:
   const SortPattern pattern_;
   uint64_t expected_ = 0;  // 0: all
-  plan::Run run_{Query{}};
+  plan::Run run_{Query{}, 0};
   std::unique_ptr<plan::Sort> sorted_;  // null until the first pull
 };
 

@@ -12,6 +12,7 @@ struct Access {
   enum class Kind {
     kNothing,     // the result is known to be empty
     kCollection,  // every document
+    kRows,        // rows that were made for this read
     kIndex,       // one path
     kUnion,       // a path for each branch of an $or
     kMerge        // paths of one index whose leading fields are fixed, merged in its order

@@ -25,12 +25,14 @@ void AddArray(const Value& operand, const FieldTraits& field, Intervals* out) {
   out->push_back(Interval::Point(first, field.collation));
 }
 
-Bounds HashedEquality(const Value& operand) {
+Bounds HashedEquality(const Value& operand, const FieldTraits& field) {
   if (operand.Is(Type::kArray)) return std::nullopt;
+  const auto hashes = bson::HashesOfEqual(operand);
+  if (!hashes) return std::nullopt;
   bson::Arena arena;
   FieldBounds bounds;
-  bounds.intervals.push_back(Interval::Point(arena.Int64(bson::MongoHash(operand)), nullptr));
-  if (operand.Is(Type::kNull)) {
+  for (const int64_t hash : *hashes) bounds.intervals.push_back(Interval::Point(arena.Int64(hash), nullptr));
+  if (operand.Is(Type::kNull) && !field.never_undefined) {
     const Value undefined(Type::kUndefined, "", 0);
     bounds.intervals.push_back(Interval::Point(arena.Int64(bson::MongoHash(undefined)), nullptr));
   }
@@ -40,7 +42,7 @@ Bounds HashedEquality(const Value& operand) {
 
 Bounds Equality(const Value& operand, const FieldTraits& field) {
   if (!Usable(operand, field)) return std::nullopt;
-  if (field.hashed) return HashedEquality(operand);
+  if (field.hashed) return HashedEquality(operand, field);
   FieldBounds bounds;
   if (operand.Is(Type::kNull) || operand.Is(Type::kUndefined)) {
     bounds.intervals.push_back(*BracketOf(Type::kNull, nullptr));

@@ -14,6 +14,7 @@ struct FieldTraits {
   bool same_collation = true;                  // as the query's: strings may be compared
   bool hashed = false;
   bool multikey = false;
+  bool never_undefined = false;  // no document has the value undefined there: a shard key
 };
 
 struct FieldBounds {

@@ -3,6 +3,7 @@
 #include "engine/query/plan/collection_scan.h"
 #include "engine/query/plan/fetch.h"
 #include "engine/query/plan/output_stages.h"
+#include "engine/query/plan/row_scan.h"
 #include "engine/query/plan/skip_limit.h"
 #include "engine/query/plan/sort_stage.h"
 #include "engine/query/plan/union_stage.h"
@@ -13,6 +14,7 @@ namespace {
 std::unique_ptr<Stage> BuildSource(Run& run, const Query& query, const Access& access) {
   switch (access.kind) {
     case Access::Kind::kNothing: return std::make_unique<End>(run);
+    case Access::Kind::kRows: return std::make_unique<RowScan>(run, access.residual);
     case Access::Kind::kCollection: return std::make_unique<CollectionScan>(run, access.residual, access.backward);
     case Access::Kind::kIndex: return std::make_unique<IndexScan>(run, access.paths.front());
     case Access::Kind::kUnion: {
@@ -35,7 +37,8 @@ std::unique_ptr<Stage> BuildStages(Run& run, const Query& query, const Access& a
   const auto skip = static_cast<uint64_t>(query.skip);
   const auto limit = static_cast<uint64_t>(query.limit);
   const bool blocking = !query.sort.empty() && !access.sorted && access.kind != Access::Kind::kNothing;
-  const bool from_entries = access.kind != Access::Kind::kCollection && access.kind != Access::Kind::kNothing;
+  const bool from_entries =
+      access.kind == Access::Kind::kIndex || access.kind == Access::Kind::kUnion || access.kind == Access::Kind::kMerge;
 
   std::unique_ptr<Stage> top = BuildSource(run, query, access);
   if (from_entries && !access.covered) top = std::make_unique<Fetch>(run, access.residual, std::move(top));
@@ -43,6 +46,7 @@ std::unique_ptr<Stage> BuildStages(Run& run, const Query& query, const Access& a
     const uint64_t first = limit == 0 ? 0 : limit + skip;
     top = std::make_unique<Sort>(run, query.sort, first, query.return_key, std::move(top));
   }
+  if (query.keeps_sort_key) top = std::make_unique<SortKeys>(run, query.sort, std::move(top));
   if (skip != 0) top = std::make_unique<Skip>(run, skip, std::move(top));
   if (query.return_key) {
     top = std::make_unique<ReturnKey>(run, std::move(top));

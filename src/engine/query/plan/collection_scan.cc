@@ -13,7 +13,7 @@ Result<bool> CollectionScan::Pull(txn::Context& context, Row* row) {
   for (;; ++figures_.works) {
     BRAID_CHECK_OK(context.Check());
     if (cursor_ == nullptr) {
-      cursor_ = context.NewCursor(storage::DocumentRange(collection.number, collection.primary_shard));
+      cursor_ = context.NewCursor(storage::DocumentRange(collection.number, run_.shard));
       backward_ ? cursor_->SeekToLast() : cursor_->SeekToFirst();
     } else {
       backward_ ? cursor_->Prev() : cursor_->Next();

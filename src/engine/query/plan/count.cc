@@ -1,7 +1,11 @@
 // Count: from the collection's figure, from index entries, or from documents, whichever is enough.
+#include <map>
+
+#include "base/workers.h"
 #include "engine/query/plan/access.h"
 #include "engine/query/plan/index_scan.h"
 #include "engine/query/plan/planner.h"
+#include "engine/query/plan/routing.h"
 #include "engine/query/plan/union_stage.h"
 #include "engine/storage/keys.h"
 
@@ -42,20 +46,45 @@ class CountStage final : public Stage {
   uint64_t counted_ = 0;
 };
 
+struct CountOptions {
+  uint64_t skip;
+  uint64_t limit;  // 0: none
+  bool run;
+  bool explain;
+};
+
 bool KnowsCount(const Query& query, txn::Context& context) {
   return query.collection != nullptr && query.filter.matches_everything() && !query.hint && query.hint_name.empty() &&
-         !query.min && !query.max && !query.collection->has_ttl() && context.writes().empty();
+         !query.min && !query.max && !query.collection->has_ttl() && query.collection->rows == nullptr &&
+         context.writes().empty();
+}
+
+/// The figure of each shard that has documents, or of all together if the newest state will do.
+Result<std::map<storage::ShardNumber, int64_t>> KnownCounts(const catalog::Collection& collection,
+                                                            txn::Context& context) {
+  std::map<storage::ShardNumber, int64_t> counts;
+  const auto cursor = context.NewCursor(storage::CounterRange(collection.number));
+  for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
+    if (cursor->key().back() != 'n') continue;
+    BRAID_TRY(const int64_t count, context.shared().store.ReadCounter(cursor->key(), context.snapshot()));
+    counts[storage::ShardOfKey(cursor->key())] += count;
+  }
+  BRAID_CHECK_OK(cursor->status());
+  return counts;
+}
+
+int64_t Cut(int64_t count, const Query& query) {
+  count = std::max<int64_t>(0, count - query.skip);
+  return query.limit != 0 ? std::min(count, query.limit) : count;
 }
 
 Result<int64_t> KnownCount(const Query& query, txn::Context& context) {
   const catalog::Collection& collection = *query.collection;
-  int64_t count = collection.state->documents.load();
-  if (!context.snapshot().empty()) {
-    const std::string key = storage::CountKey(collection.number, collection.primary_shard);
-    BRAID_TRY(count, context.shared().store.ReadCounter(key, context.snapshot()));
-  }
-  count = std::max<int64_t>(0, count - query.skip);
-  return query.limit != 0 ? std::min(count, query.limit) : count;
+  if (context.snapshot().empty()) return Cut(collection.state->documents.load(), query);
+  int64_t sum = 0;
+  BRAID_TRY(const auto counts, KnownCounts(collection, context));
+  for (const auto& [shard, count] : counts) sum += count;
+  return Cut(sum, query);
 }
 
 // What a count does not need: order, shape, and the documents themselves if entries within the bounds are matches.
@@ -85,34 +114,77 @@ Query Stripped(const Query& query) {
   return bare;
 }
 
-Result<CountExplanation> CountWithStages(txn::Context& context, const Query& query, bool run_it, bool explain) {
-  const Query bare = Stripped(query);
-  BRAID_TRY(std::vector<Access> accesses, PlanAccesses(bare));
-  if (context.snapshot().empty()) context.FixSnapshot();
-  if (!PathsAreCurrent(accesses)) {
-    BRAID_TRY(accesses, PlanAccesses(bare));
-  }
-  BRAID_TRY(const size_t chosen, ChooseAccess(context, bare, accesses));
-  Run run(bare);
-  CountStage top(run, static_cast<uint64_t>(query.skip), static_cast<uint64_t>(query.limit),
-                 BuildCounted(run, bare, accesses[chosen]));
+/// The count on one shard: figures and, to be explained, stages.
+Result<ShardReport> CountOnShard(txn::Context& context, const Query& bare, const std::vector<Access>& accesses,
+                                 storage::ShardNumber shard, const CountOptions& options) {
+  BRAID_TRY(const size_t chosen, ChooseAccess(context, bare, shard, accesses));
+  Run run(bare, shard);
+  CountStage top(run, options.skip, options.limit, BuildCounted(run, bare, accesses[chosen]));
   Row row;
-  if (run_it) BRAID_CHECK_OK(top.Next(context, &row));
-  CountExplanation result;
-  result.figures = run.figures;
-  result.count = static_cast<int64_t>(top.counted());
-  if (!explain) return result;
-  result.stages = top.Explain(run_it);
+  if (options.run) BRAID_CHECK_OK(top.Next(context, &row));
+  ShardReport report{.shard = shard, .figures = run.figures};
+  report.figures.returned = top.counted();
+  if (!options.explain) return report;
+  report.stages = top.Explain(options.run);
   for (size_t i = 0; i < accesses.size(); ++i) {
-    Run other(bare);
+    Run other(bare, shard);
     const CountStage rejected(other, 0, 0, BuildCounted(other, bare, accesses[i]));
-    if (i != chosen) result.rejected.push_back(rejected.Explain(false));
+    if (i != chosen) report.rejected.push_back(rejected.Explain(false));
   }
+  return report;
+}
+
+/// Several shards count everything (or as much as is asked for) and are cut when put together.
+Result<CountExplanation> CountWithStages(txn::Context& context, const Query& query, bool run_it, bool explain) {
+  Query bare = Stripped(query);
+  if (context.snapshot().empty()) context.FixSnapshot();
+  sharding::ShardNumbers shards{0};
+  if (bare.collection != nullptr && bare.collection->rows == nullptr) shards = RouteInSnapshot(context, &bare);
+  CountRouted(bare, shards.size());
+  BRAID_TRY(const std::vector<Access> accesses, PlanAccesses(bare));
+  CountOptions options{static_cast<uint64_t>(query.skip), static_cast<uint64_t>(query.limit), run_it, explain};
+  if (shards.size() > 1) options = {0, query.limit == 0 ? 0 : options.skip + options.limit, run_it, explain};
+
+  std::vector<Result<ShardReport>> reports(shards.size(), ShardReport());
+  const auto count = [&](size_t i) { reports[i] = CountOnShard(context, bare, accesses, shards[i], options); };
+  if (Workers* workers = context.shared().workers; workers != nullptr && shards.size() > 1) {
+    workers->Run(shards.size(), count);
+  } else {
+    for (size_t i = 0; i < shards.size(); ++i) count(i);
+  }
+  CountExplanation result;
+  for (Result<ShardReport>& report : reports) {
+    BRAID_CHECK_OK(report);
+    result.count += static_cast<int64_t>(report->figures.returned);
+    report->figures.returned = 0;
+    result.shards.push_back(*std::move(report));
+  }
+  if (shards.size() > 1) result.count = Cut(result.count, query);
   return result;
+}
+
+/// The count of a shard as the collection's figure tells it.
+bson::Document ExplainKnown(bool executed, int64_t count, int64_t skip) {
+  bson::Builder out;
+  out.Append("stage", "RECORD_STORE_FAST_COUNT");
+  if (executed) {
+    out.Append("nReturned", 0).Append("executionTimeMillisEstimate", 0).Append("works", 1).Append("advanced", 0);
+    out.Append("needTime", 0).Append("needYield", 0).Append("saveState", 0).Append("restoreState", 0);
+    out.Append("isEOF", 1);
+    AppendNumber(out, "nCounted", static_cast<uint64_t>(count));
+    AppendNumber(out, "nSkipped", static_cast<uint64_t>(skip));
+  }
+  return out.Finish();
 }
 
 }  // namespace
 }  // namespace plan
+
+ExecutionFigures CountExplanation::figures() const {
+  ExecutionFigures sum;
+  for (const ShardReport& shard : shards) sum.Add(shard.figures);
+  return sum;
+}
 
 Result<int64_t> Count(txn::Context& context, const Query& query) {
   if (plan::KnowsCount(query, context)) return plan::KnownCount(query, context);
@@ -123,19 +195,14 @@ Result<int64_t> Count(txn::Context& context, const Query& query) {
 Result<CountExplanation> ExplainCount(txn::Context& context, const Query& query, bool executed) {
   if (!plan::KnowsCount(query, context)) return plan::CountWithStages(context, query, executed, true);
   CountExplanation result;
-  if (executed) {
-    BRAID_TRY(result.count, plan::KnownCount(query, context));
+  BRAID_TRY(auto counts, plan::KnownCounts(*query.collection, context));
+  const sharding::ShardNumbers shards = query.collection->placement->Shards();
+  for (const storage::ShardNumber shard : shards) {
+    const int64_t count = shards.size() == 1 ? plan::Cut(counts[shard], query) : counts[shard];
+    result.shards.push_back({.shard = shard, .stages = plan::ExplainKnown(executed, count, query.skip)});
+    result.count += count;
   }
-  bson::Builder out;
-  out.Append("stage", "RECORD_STORE_FAST_COUNT");
-  if (executed) {
-    out.Append("nReturned", 0).Append("executionTimeMillisEstimate", 0).Append("works", 1).Append("advanced", 0);
-    out.Append("needTime", 0).Append("needYield", 0).Append("saveState", 0).Append("restoreState", 0);
-    out.Append("isEOF", 1);
-    plan::AppendNumber(out, "nCounted", static_cast<uint64_t>(result.count));
-    plan::AppendNumber(out, "nSkipped", static_cast<uint64_t>(query.skip));
-  }
-  result.stages = out.Finish();
+  if (shards.size() > 1) result.count = plan::Cut(result.count, query);
   return result;
 }
 

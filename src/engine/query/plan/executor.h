@@ -31,8 +31,9 @@ struct Query {
   std::optional<bson::Document> max;
   bool return_key = false;
   bool show_record_id = false;
-  bool for_change = false;  // update, delete, findAndModify: whole documents, no covering
-  bool explain = false;     // measure the time of each stage
+  bool keeps_sort_key = false;  // the rows are merged with those of other shards (gather.h)
+  bool for_change = false;      // update, delete, findAndModify: whole documents, no covering
+  bool explain = false;         // measure the time of each stage
 };
 
 /// A stream of documents, pulled one at a time. Not thread-safe.
@@ -47,6 +48,21 @@ struct ExecutionFigures {
   uint64_t returned = 0;
   uint64_t keys_examined = 0;
   uint64_t documents_examined = 0;
+
+  void Add(const ExecutionFigures& other) {
+    returned += other.returned;
+    keys_examined += other.keys_examined;
+    documents_examined += other.documents_examined;
+  }
+};
+
+/// What a plan is, and has done, on one shard: for explain.
+struct ShardReport {
+  storage::ShardNumber shard = 0;
+  bson::Document stages;  // {stage: "FETCH", inputStage: {stage: "IXSCAN", …}}; if executed also nReturned, works, …
+  std::vector<bson::Document> rejected;  // stages that were considered and not taken
+  ExecutionFigures figures;
+  uint64_t millis = 0;
 };
 
 /// A planned query. Fixes the context's snapshot at the first Next() (unless it has one) and reads that to the end, so
@@ -60,14 +76,18 @@ class Plan : public Stream {
   /// Settles which of several plans is taken, by a short look at the data. The first Next() does it too; explain calls
   /// it when nothing is run.
   virtual Status Prepare(txn::Context& context) = 0;
-  virtual const ExecutionFigures& figures() const = 0;
-  /// The stage tree: {stage: "FETCH", inputStage: {stage: "IXSCAN", …}}; with `executed` also nReturned, keysExamined,
-  /// works, ….
-  virtual bson::Document Explain(bool executed) const = 0;
-  /// Plans that were considered and not taken, for explain.
-  virtual std::vector<bson::Document> RejectedPlans() const = 0;
+  virtual ExecutionFigures figures() const = 0;  ///< of all shards together
+  /// A report for each shard that it reads; after Prepare().
+  virtual std::vector<ShardReport> Report(bool executed) const = 0;
   virtual const Query& query() const = 0;
+  /// The shard of the last document.
+  virtual storage::ShardNumber shard() const = 0;
 };
+
+namespace plan {
+/// Notes in the collection's figures whether one shard was enough for an operation.
+void CountRouted(const Query& query, size_t shards);
+}  // namespace plan
 
 /// The number of matching documents (with skip and limit), without fetching where an index or the collection's figure
 /// tells it.
@@ -75,10 +95,10 @@ Result<int64_t> Count(txn::Context& context, const Query& query);
 
 /// Count with its stages: {stage: "COUNT", inputStage: {stage: "COUNT_SCAN", …}}. Counts only if `executed`.
 struct CountExplanation {
-  bson::Document stages;
-  std::vector<bson::Document> rejected;
-  ExecutionFigures figures;
+  std::vector<ShardReport> shards;
   int64_t count = 0;
+
+  ExecutionFigures figures() const;
 };
 Result<CountExplanation> ExplainCount(txn::Context& context, const Query& query, bool executed);
 

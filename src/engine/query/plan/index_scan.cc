@@ -9,9 +9,9 @@ namespace braid::query::plan {
 IndexScan::IndexScan(Run& run, IndexPath path, std::string_view name, uint64_t keys_max)
     : Stage(run, name),
       path_(std::move(path)),
-      bounds_(KeyBounds::Make(path_, *run.collection)),
+      bounds_(KeyBounds::Make(path_, *run.collection, run.shard)),
       keys_max_(keys_max),
-      document_key_(storage::DocumentPrefix(run.collection->number, run.collection->primary_shard)),
+      document_key_(storage::DocumentPrefix(run.collection->number, run.shard)),
       document_prefix_size_(document_key_.size()) {}
 
 void IndexScan::Open(txn::Context& context) {

@@ -26,10 +26,10 @@ std::string EncodeLimit(const IndexPath& path, bson::View limit) {
 
 }  // namespace
 
-KeyBounds KeyBounds::Make(const IndexPath& path, const catalog::Collection& collection) {
+KeyBounds KeyBounds::Make(const IndexPath& path, const catalog::Collection& collection, storage::ShardNumber shard) {
   KeyBounds bounds;
-  const std::string prefix = path.clustered ? storage::DocumentPrefix(collection.number, collection.primary_shard)
-                                            : storage::IndexPrefix(path.index->number, collection.primary_shard);
+  const std::string prefix = path.clustered ? storage::DocumentPrefix(collection.number, shard)
+                                            : storage::IndexPrefix(path.index->number, shard);
   bounds.prefix_size_ = prefix.size();
   if (path.limits) {
     bounds.SetLimits(path, prefix);

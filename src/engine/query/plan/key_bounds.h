@@ -14,7 +14,7 @@ namespace braid::query::plan {
 /// Constant after Make.
 class KeyBounds {
  public:
-  static KeyBounds Make(const IndexPath& path, const catalog::Collection& collection);
+  static KeyBounds Make(const IndexPath& path, const catalog::Collection& collection, storage::ShardNumber shard);
 
   enum class Verdict { kInside, kSeek, kEnd };
   /// For a key of the range: is it within the bounds of every field? If not, `target` is where the next one can be:

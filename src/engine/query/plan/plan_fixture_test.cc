@@ -107,7 +107,7 @@ bson::Document PlanFixture::Explain(Query query) {
   bson::View document;
   while ((*plan)->Next(session.context(), &document).value_or(false)) {
   }
-  return (*plan)->Explain(true);
+  return (*plan)->Report(true).front().stages;
 }
 
 std::string PlanFixture::Stages(Query query) {

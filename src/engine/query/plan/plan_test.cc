@@ -142,11 +142,11 @@ TEST_F(PlanTest, CountsWithoutDocuments) {
   const auto explained = ExplainCount(session.context(), f_.Find("{'a': 1}"), true);
   ASSERT_OK(explained);
   EXPECT_EQ(explained->count, 5);
-  EXPECT_EQ(explained->figures.documents_examined, 0u);
-  EXPECT_EQ(explained->stages.Find("inputStage").AsView().Find("stage").AsString(), "COUNT_SCAN");
+  EXPECT_EQ(explained->figures().documents_examined, 0u);
+  EXPECT_EQ(explained->shards.front().stages.Find("inputStage").AsView().Find("stage").AsString(), "COUNT_SCAN");
   const auto all = ExplainCount(session.context(), f_.Find(), true);
   ASSERT_OK(all);
-  EXPECT_EQ(all->stages.Find("stage").AsString(), "RECORD_STORE_FAST_COUNT");
+  EXPECT_EQ(all->shards.front().stages.Find("stage").AsString(), "RECORD_STORE_FAST_COUNT");
   EXPECT_EQ(all->count, 20);
 }
 
@@ -166,7 +166,7 @@ TEST_F(PlanTest, WritesOfTheCallerAreNotMetAgain) {
     for (const bson::Element& field : before.view()) {
       field.name == "a" ? after.Append("a", field.value.AsInt32() + 100) : after.Append(field.name, field.value);
     }
-    ASSERT_OK(txn::Replace(session.context(), f_.collection(), before, after.Finish()));
+    ASSERT_OK(txn::Replace(session.context(), f_.collection(), 0, before, after.Finish()));
   }
   EXPECT_EQ(changed, 20);
 }

@@ -30,6 +30,11 @@ class Planner {
 
   Result<std::vector<Access>> Run() {
     if (query_.collection == nullptr) return Only({.kind = Access::Kind::kNothing});
+    if (query_.collection->rows != nullptr) {
+      Access access = Collection(false);
+      access.kind = Access::Kind::kRows;
+      return Only(std::move(access));
+    }
     BRAID_TRY(hint_, ResolveHint(query_));
     if (query_.filter.root().op() == MatchOp::kAlwaysFalse) return Only({.kind = Access::Kind::kNothing});
     if (!query_.sort.empty() && query_.sort.parts()[0].path == "$natural") {
@@ -90,6 +95,7 @@ class Planner {
   bool CanCover(const Access& access) const {
     if (!access.residual.empty() || query_.for_change || query_.projection == nullptr || query_.return_key)
       return false;
+    if (query_.keeps_sort_key) return false;  // it is made from the document
     if (!access.sorted || query_.collection->has_ttl() || query_.projection->identity()) return false;
     return Covers(access.paths.front(), *query_.projection);
   }

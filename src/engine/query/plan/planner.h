@@ -14,6 +14,7 @@ bool PathsAreCurrent(const std::vector<Access>& accesses);
 
 /// The most promising of several by a look at the data: each may walk a few entries, the one that ends soonest wins.
 /// Reads the context's snapshot.
-Result<size_t> ChooseAccess(txn::Context& context, const Query& query, const std::vector<Access>& accesses);
+Result<size_t> ChooseAccess(txn::Context& context, const Query& query, storage::ShardNumber shard,
+                            const std::vector<Access>& accesses);
 
 }  // namespace braid::query::plan

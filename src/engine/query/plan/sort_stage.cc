@@ -64,6 +64,16 @@ Result<bool> Sort::Pull(txn::Context& context, Row* row) {
   row->document_key = entry.document_key;
   row->index = entry.index;
   if (!entry.values.empty()) row->values = bson::View(entry.values);
+  row->sort_key = entry.key;
+  return true;
+}
+
+Result<bool> SortKeys::Pull(txn::Context& context, Row* row) {
+  BRAID_TRY(const bool more, input().Next(context, row));
+  if (!more || !row->sort_key.empty()) return more;
+  key_.clear();
+  BRAID_CHECK_OK(pattern_.AppendSortKey(row->document, &key_));
+  row->sort_key = key_;
   return true;
 }
 

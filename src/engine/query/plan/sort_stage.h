@@ -43,6 +43,20 @@ class Sort final : public Stage {
   bool ready_ = false;
 };
 
+/// Gives every row its sort key, to be merged with the rows of other shards. It is no step of its own in explain.
+class SortKeys final : public Stage {
+ public:
+  SortKeys(Run& run, const SortPattern& pattern, std::unique_ptr<Stage> input)
+      : Stage(run, "", std::move(input)), pattern_(pattern) {}
+
+ protected:
+  Result<bool> Pull(txn::Context& context, Row* row) override;
+
+ private:
+  const SortPattern& pattern_;
+  std::string key_;
+};
+
 /// {a: 1, b: -1}
 bson::Document ToBson(const SortPattern& pattern);
 

@@ -33,6 +33,7 @@ Result<bool> Stage::Next(txn::Context& context, Row* row) {
 }
 
 bson::Document Stage::Explain(bool executed) const {
+  if (name_.empty()) return inputs_.front()->Explain(executed);
   bson::Builder out;
   out.Append("stage", name_);
   if (const Residual* residual = filter()) AppendFilter(*residual, out);

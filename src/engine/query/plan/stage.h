@@ -20,6 +20,7 @@ struct Row {
   const IndexPath* index = nullptr;  // where the row was found; null: in the collection
   bson::View values;                 // of the entry: {"0": v0, …}, missing ones left out
   std::string_view key;              // of the entry, without the index's prefix
+  std::string_view sort_key;         // where it goes among the rows of other shards, if the query keeps it
 };
 
 /// Conditions that all have to hold.
@@ -41,12 +42,14 @@ struct StageFigures {
 /// What the stages of one plan share.
 struct Run {
   catalog::CollectionPtr collection;
+  storage::ShardNumber shard;
   ExecutionFigures figures;
   bool timed = false;          // measure each stage, for explain
   bool hides_expired = false;  // the collection has a TTL index
 
-  explicit Run(const Query& query)
+  Run(const Query& query, storage::ShardNumber on)
       : collection(query.collection),
+        shard(on),
         timed(query.explain),
         hides_expired(query.collection != nullptr && query.collection->has_ttl()) {}
 };
@@ -54,6 +57,7 @@ struct Run {
 /// Not thread-safe. Keeps no context: each pull may come with another one that reads the same snapshot.
 class Stage {
  public:
+  /// A stage without a name is not shown.
   Stage(Run& run, std::string_view name, std::unique_ptr<Stage> input = nullptr);
   virtual ~Stage() = default;
 
