@@ -124,19 +124,17 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
   options.max_background_jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 2u, 8u));
   options.bytes_per_sync = 1 << 20;
 
-  // The log. Commits go to its buffer, the syncer writes and syncs it (syncer.h). After a crash:
-  //   - a torn record at the end is what an unacknowledged commit leaves behind, and is dropped;
-  //   - damage anywhere else may be of acknowledged commits. kPointInTimeRecovery would drop everything behind it
-  //     without a word; kTolerateCorruptedTailRecords refuses to open, so nothing acknowledged is lost in silence.
-  //   - a whole log file that was synced and is gone or too short is noticed through the manifest.
+  // The log. Commits go to its buffer, the syncer writes and syncs it (syncer.h). RocksDB finds every log whole, since
+  // CheckLogs has dropped a torn end (log_check.h): what is still wrong is damage, and refused. A whole log that was
+  // synced and is gone or too short is noticed through the manifest.
   options.manual_wal_flush = true;
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
   options.track_and_verify_wals_in_manifest = true;
   options.avoid_flush_during_recovery = true;
 
-  // A quick start: no scan of files, no statistics.
-  options.skip_stats_update_on_db_open = true;
-  options.skip_checking_sst_file_sizes_on_db_open = true;
+  options.max_bgerror_resume_count = 0;  // after an error nothing is tried again: a restart checks (store.h, writable)
+
+  options.skip_stats_update_on_db_open = true;  // a quick start
   options.max_open_files = OpenFilesMax();
 
   options.info_log = std::make_shared<LogForwarder>();
@@ -147,6 +145,13 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
 
 std::string DamageFound(const rocksdb::Options& options) {
   return static_cast<const LogForwarder&>(*options.info_log).damage();
+}
+
+Status DirectoryInUse(std::string_view directory, const rocksdb::Status& why) {
+  return {Code::kFileAlreadyOpen, StrCat("the directory ", directory,
+                                         " is in use by another process (or this one): stop it, or choose another "
+                                         "directory (",
+                                         why.ToString(), ")")};
 }
 
 Status Translate(const rocksdb::Status& status, std::string_view doing) {

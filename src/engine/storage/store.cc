@@ -2,6 +2,8 @@
 #include "engine/storage/store.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/write_batch.h>
 
 #include <atomic>
@@ -10,6 +12,9 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "engine/storage/failures.h"
+#include "engine/storage/log_check.h"
+#include "engine/storage/log_order.h"
 #include "engine/storage/options.h"
 #include "engine/storage/store_cursor.h"
 #include "engine/storage/syncer.h"
@@ -21,6 +26,15 @@ rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.siz
 
 constexpr uint64_t kFlushOnCloseBytes = 16 << 20;  // memtables beyond this would make the next start slow
 constexpr size_t kDeletesOneByOne = 1000;          // up to here deletes are cheaper for later reads than a range
+
+Status OpenFailure(const std::string& path, const rocksdb::Status& status, const std::string& damage) {
+  Status failure = Translate(status, StrCat("cannot open the store in ", path, damage.empty() ? "" : ": ", damage));
+  if (!status.IsPathNotFound() && !status.IsCorruption()) return failure;
+  std::string text(failure.message());
+  // RocksDB looks for a missing table under its old extension last, and names that.
+  if (const size_t at = text.find(".ldb:"); at != std::string::npos) text.replace(at, 5, ".sst:");
+  return {Code::kStorageCorrupt, std::move(text)};
+}
 
 uint64_t Property(rocksdb::DB& db, const std::string& name) {
   uint64_t value = 0;
@@ -44,10 +58,30 @@ void Buffer::Copy(std::string_view bytes) {
 }
 
 struct Store::Impl {
+  std::shared_ptr<FailureListener> failures = std::make_shared<FailureListener>();
+  std::shared_ptr<LogOrder> files;
+  std::unique_ptr<rocksdb::Env> env;
+  std::unique_ptr<Syncer> syncer;  // stopped before db ends, but RocksDB's threads tell it of errors until then
   std::unique_ptr<rocksdb::DB> db;
-  std::unique_ptr<Syncer> syncer;  // uses db: ends before it
+  std::atomic<rocksdb::DB*> opened{nullptr};  // db, for those who ask while it opens
+  std::atomic<LogPosition> log_first{0};      // no commit of the newest log is before it
   std::atomic<uint64_t> commits{0};
   std::atomic<uint64_t> bytes_written{0};
+
+  LogMark Mark() const { return {.durable = syncer->durable(), .first = log_first}; }
+  Status Sync() {
+    const rocksdb::Status status = db->FlushWAL(/*sync=*/true);
+    BRAID_CHECK_OK(files->failure());
+    return Translate(status, "cannot sync the log");
+  }
+  /// A last mark, so that the next start can tell damage of the last commits from a torn end.
+  void MarkEnd() {
+    rocksdb::WriteBatch batch;
+    AppendMark(batch, Mark());
+    Status status = Translate(db->Write({}, &batch), "cannot write the log");
+    if (status.ok()) status = Sync();
+    if (!status.ok()) log::warn("closing the store: {}; all commits are durable", status.message());
+  }
 
   rocksdb::ReadOptions Reading(const Snapshot& snapshot) const {
     rocksdb::ReadOptions options;
@@ -74,40 +108,53 @@ Snapshot::~Snapshot() {
 
 Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
   const std::string path = options.directory.string();
-  std::error_code error;
-  std::filesystem::create_directories(options.directory, error);
-  if (error) return Status(Code::kInternalError, StrCat("cannot create directory ", path, ": ", error.message()));
+  const auto base = options.file_system != nullptr ? options.file_system : rocksdb::FileSystem::Default();
+  if (options.file_system == nullptr) {
+    std::error_code error;
+    std::filesystem::create_directories(options.directory, error);
+    if (error) return Status(Code::kInternalError, StrCat("cannot create directory ", path, ": ", error.message()));
+  } else {
+    BRAID_CHECK_OK(Translate(base->CreateDirIfMissing(path, {}, nullptr), "cannot create the directory"));
+  }
+  BRAID_CHECK_OK(CheckLogs(*base, path));
 
-  const rocksdb::Options rocks = MakeRocksOptions(options);
+  auto impl = std::make_unique<Impl>();
+  impl->files = std::make_shared<LogOrder>(base, [impl = impl.get()] {
+    if (rocksdb::DB* db = impl->opened) impl->log_first = db->GetLatestSequenceNumber() + 1;
+  });
+  impl->env = NewEnv(impl->files, impl->failures);
+  rocksdb::Options rocks = MakeRocksOptions(options);
+  rocks.env = impl->env.get();
+  rocks.listeners.push_back(impl->failures);
   rocksdb::DB* db = nullptr;
   if (const rocksdb::Status status = rocksdb::DB::Open(rocks, path, &db); !status.ok()) {
     if (status.IsIOError() && status.ToString().find("LOCK") != std::string::npos) {
-      return Status(Code::kFileAlreadyOpen, StrCat("the directory ", path,
-                                                   " is in use by another process (or this one): stop it, or choose "
-                                                   "another directory (",
-                                                   status.ToString(), ")"));
+      return DirectoryInUse(path, status);
     }
-    const std::string damage = DamageFound(rocks);
-    return Translate(status, StrCat("cannot open the store in ", path, damage.empty() ? "" : ": ", damage));
+    return OpenFailure(path, status, DamageFound(rocks));
   }
-  auto impl = std::make_unique<Impl>();
   impl->db.reset(db);
+  impl->opened = db;
+  impl->log_first = db->GetLatestSequenceNumber() + 1;
   impl->syncer = std::make_unique<Syncer>(Syncer::Log{
       .newest = [db] { return db->GetLatestSequenceNumber(); },
-      .sync = [db] { return Translate(db->FlushWAL(/*sync=*/true), "cannot sync the log"); },
+      .sync = [impl = impl.get()] { return impl->Sync(); },
   });
+  impl->failures->Attach(impl->syncer.get());
   return std::unique_ptr<Store>(new Store(std::move(impl)));
 }
 
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Store::~Store() {
-  const bool healthy = impl_->syncer->status().ok();
-  impl_->syncer.reset();
+  impl_->syncer->Stop();
   rocksdb::DB& db = *impl_->db;
-  if (healthy && Property(db, rocksdb::DB::Properties::kCurSizeAllMemTables) > kFlushOnCloseBytes) {
-    const rocksdb::Status flushed = db.Flush({});
-    if (!flushed.ok()) log::warn("closing the store: {}; the log keeps everything", flushed.ToString());
+  if (writable().ok()) {
+    if (newest() >= impl_->log_first) impl_->MarkEnd();
+    if (Property(db, rocksdb::DB::Properties::kCurSizeAllMemTables) > kFlushOnCloseBytes) {
+      const rocksdb::Status flushed = db.Flush({});
+      if (!flushed.ok()) log::warn("closing the store: {}; the log keeps everything", flushed.ToString());
+    }
   }
   const rocksdb::Status closed = db.Close();
   if (!closed.ok()) log::warn("closing the store: {}", closed.ToString());
@@ -127,11 +174,12 @@ Result<bool> Store::Get(std::string_view key, const Snapshot& snapshot, Buffer* 
       db.Get(impl_->Reading(snapshot), db.DefaultColumnFamily(), SliceOf(key), &out->impl_->slice);
   if (status.ok()) return true;
   if (status.IsNotFound()) return false;
-  return Translate(status, "cannot read");
+  return ReadStatus(status, *impl_->syncer);
 }
 
 std::unique_ptr<Cursor> Store::NewCursor(Range range, const Snapshot& snapshot) const {
-  return NewStoreCursor(*impl_->db, std::move(range), static_cast<const rocksdb::Snapshot*>(snapshot.handle_));
+  return NewStoreCursor(*impl_->db, *impl_->syncer, std::move(range),
+                        static_cast<const rocksdb::Snapshot*>(snapshot.handle_));
 }
 
 Result<int64_t> Store::ReadCounter(std::string_view key, const Snapshot& snapshot) const {
@@ -148,12 +196,14 @@ Result<LogPosition> Store::Commit(WriteSet& writes) {
   if (writes.empty()) return newest();
   BRAID_CHECK_OK(impl_->syncer->status());
   rocksdb::WriteBatch& batch = writes.batch();
+  AppendMark(batch, impl_->Mark());
   const size_t bytes = batch.GetDataSize();
   const rocksdb::Status status = impl_->db->Write({}, &batch);
-  if (!status.ok()) {
-    const Status error = Translate(status, "cannot write the log");
-    impl_->syncer->Fail(error);  // what of it is in the log is unknown: no later commit may follow it
-    return impl_->syncer->status();
+  Status failure = impl_->files->failure();
+  if (failure.ok()) failure = Translate(status, "cannot write the log");
+  if (!failure.ok()) {
+    impl_->syncer->Fail(failure);  // what of it is in the log is unknown: no later commit may follow it
+    return writable();
   }
   writes.Clear();
   impl_->commits.fetch_add(1, std::memory_order_relaxed);
@@ -183,6 +233,7 @@ Result<LogPosition> Store::DeleteRange(const Range& range) {
 
 LogPosition Store::durable() const { return impl_->syncer->durable(); }
 LogPosition Store::newest() const { return impl_->db->GetLatestSequenceNumber(); }
+Status Store::writable() const { return impl_->syncer->status(); }
 void Store::WhenDurable(LogPosition position, std::function<void(Status)> done) {
   impl_->syncer->WhenDurable(position, std::move(done));
 }
@@ -199,7 +250,10 @@ uint64_t Store::ApproximateBytes(const Range& range) const {
   return bytes;
 }
 
-Status Store::Compact() { return Translate(impl_->db->CompactRange({}, nullptr, nullptr), "cannot compact"); }
+Status Store::Compact() {
+  BRAID_CHECK_OK(writable());
+  return Translate(impl_->db->CompactRange({}, nullptr, nullptr), "cannot compact");
+}
 
 Store::Figures Store::figures() const {
   rocksdb::DB& db = *impl_->db;

@@ -11,8 +11,9 @@
 #include "base/status.h"
 
 namespace rocksdb {
+class FileSystem;
 class WriteBatch;
-}
+}  // namespace rocksdb
 
 namespace braid::storage {
 
@@ -23,6 +24,8 @@ struct StoreOptions {
   std::filesystem::path directory;
   /// Block cache and write buffers together.
   uint64_t cache_bytes = 512ull << 20;
+  /// Where the files are; null: on the disk. Tests put one here that fails (testing/faulty_file_system.h).
+  std::shared_ptr<rocksdb::FileSystem> file_system;
 };
 
 /// A fixed read view, released on destruction. Move-only; must not outlive the store. Empty: reads see the newest
@@ -126,7 +129,8 @@ class WriteSet {
 /// Any thread. A directory belongs to one Store at a time, in one process.
 class Store {
  public:
-  /// kFileAlreadyOpen if another process has the directory; kStorageCorrupt names the damaged file.
+  /// kFileAlreadyOpen if another process has the directory; kStorageCorrupt names the damaged file. A torn end of the
+  /// log is dropped (log_check.h).
   static Result<std::unique_ptr<Store>> Open(const StoreOptions& options);
   ~Store();  ///< syncs what was committed
   Store(const Store&) = delete;
@@ -146,8 +150,10 @@ class Store {
   /// Everything up to here survives a crash.
   LogPosition durable() const;
   LogPosition newest() const;
-  /// Once a write or a sync of the log has failed, every Commit and every wait gets kStoreReadOnly. `done` runs on the
-  /// syncer's thread (or at once, here) and must be short.
+  /// OK; or kStoreReadOnly and why, once a write or sync has failed, the disk is full, or damage was read. Every Commit
+  /// and every wait then gets it, reads go on, and only opening the store anew (which checks it) ends it.
+  Status writable() const;
+  /// `done` runs on the thread that syncs or fails (or at once, here) and must be short.
   void WhenDurable(LogPosition position, std::function<void(Status)> done);
   Status WaitDurable(LogPosition position);
 

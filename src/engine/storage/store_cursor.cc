@@ -3,15 +3,15 @@
 
 #include <rocksdb/db.h>
 
-#include "engine/storage/options.h"
+#include "engine/storage/failures.h"
 
 namespace braid::storage {
 namespace {
 
 class StoreCursor final : public Cursor {
  public:
-  StoreCursor(rocksdb::DB& db, Range range, const rocksdb::Snapshot* snapshot)
-      : range_(std::move(range)), lower_(range_.begin), upper_(range_.end) {
+  StoreCursor(rocksdb::DB& db, Syncer& syncer, Range range, const rocksdb::Snapshot* snapshot)
+      : syncer_(syncer), range_(std::move(range)), lower_(range_.begin), upper_(range_.end) {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot;
     options.iterate_lower_bound = &lower_;  // both point into this object, which outlives the iterator
@@ -30,9 +30,10 @@ class StoreCursor final : public Cursor {
   void SeekToLast() override { iterator_->SeekToLast(); }
   void Seek(std::string_view key) override { iterator_->Seek({key.data(), key.size()}); }
   void SeekForPrev(std::string_view key) override { iterator_->SeekForPrev({key.data(), key.size()}); }
-  Status status() const override { return Translate(iterator_->status(), "cannot read"); }
+  Status status() const override { return ReadStatus(iterator_->status(), syncer_); }
 
  private:
+  Syncer& syncer_;
   const Range range_;
   const rocksdb::Slice lower_;
   const rocksdb::Slice upper_;
@@ -41,8 +42,9 @@ class StoreCursor final : public Cursor {
 
 }  // namespace
 
-std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, Range range, const rocksdb::Snapshot* snapshot) {
-  return std::make_unique<StoreCursor>(db, std::move(range), snapshot);
+std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, Syncer& syncer, Range range,
+                                       const rocksdb::Snapshot* snapshot) {
+  return std::make_unique<StoreCursor>(db, syncer, std::move(range), snapshot);
 }
 
 }  // namespace braid::storage

@@ -14,7 +14,10 @@ class Snapshot;
 
 namespace braid::storage {
 
-std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, Range range, const rocksdb::Snapshot* snapshot);
+class Syncer;
+
+/// `syncer` is told of damage.
+std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, Syncer& syncer, Range range, const rocksdb::Snapshot* snapshot);
 
 /// Changes of a write set within one range, copied, in the order of their keys.
 class Changes {

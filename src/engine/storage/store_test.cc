@@ -92,35 +92,6 @@ TEST_F(StoreTest, SecondOpenNamesTheDirectory) {
   EXPECT_NE(second.error().message().find(directory_.path().string()), std::string_view::npos);
 }
 
-TEST_F(StoreTest, DamagedLogIsRefused) {
-  for (int i = 0; i < 100; ++i) ASSERT_OK(store_->WaitDurable(Put(StrCat("key", i), std::string(1000, 'x'))));
-  store_.reset();
-  for (const auto& file : std::filesystem::directory_iterator(directory_.path())) {
-    if (file.path().extension() != ".log" || file_size(file.path()) < 50000) continue;
-    FILE* log = fopen(file.path().c_str(), "r+");
-    fseek(log, 20000, SEEK_SET);
-    fputs("damage", log);
-    fclose(log);
-  }
-  auto opened = Store::Open({.directory = directory_.path()});
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().code(), Code::kStorageCorrupt);
-  EXPECT_NE(opened.error().message().find(".log"), std::string_view::npos) << opened.error().message();
-}
-
-TEST_F(StoreTest, TornTailLosesOnlyTheTail) {
-  for (int i = 0; i < 10; ++i) ASSERT_OK(store_->WaitDurable(Put(StrCat("key", i), "x")));
-  store_.reset();
-  for (const auto& file : std::filesystem::directory_iterator(directory_.path())) {
-    if (file.path().extension() == ".log" && file_size(file.path()) > 0) {
-      resize_file(file.path(), file_size(file.path()) - 3);
-    }
-  }
-  Open();
-  EXPECT_EQ(Get("key8"), "x");
-  EXPECT_EQ(Get("key9"), std::nullopt);
-}
-
 TEST_F(StoreTest, FailedSyncMakesItReadOnly) {
   Put("before", "1");
   ASSERT_OK(store_->WaitDurable(store_->newest()));
@@ -139,7 +110,12 @@ TEST_F(StoreTest, FailedSyncMakesItReadOnly) {
   WriteSet more(*store_);
   more.Put("later", "1");
   EXPECT_EQ(store_->Commit(more).status().code(), Code::kStoreReadOnly);
+  EXPECT_EQ(store_->writable().code(), Code::kStoreReadOnly);
   EXPECT_EQ(Get("before"), "1");
+  Open();
+  EXPECT_OK(store_->writable());
+  EXPECT_EQ(Get("before"), "1");
+  EXPECT_EQ(Get("after"), std::nullopt);
 }
 
 TEST_F(StoreTest, SnapshotStandsStill) {

@@ -5,13 +5,17 @@
 #include <chrono>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "base/strings.h"
 
 namespace braid::storage {
 
 Syncer::Syncer(Log log) : log_(std::move(log)), durable_(log_.newest()), thread_([this] { Loop(); }) {}
 
-Syncer::~Syncer() {
+Syncer::~Syncer() { Stop(); }
+
+void Syncer::Stop() {
+  if (!thread_.joinable()) return;
   {
     std::lock_guard lock(mu_);
     stop_ = true;
@@ -69,7 +73,10 @@ void Syncer::Fail(const Status& why) {
     std::lock_guard lock(mu_);
     if (failure_.ok()) {
       failure_ =
-          Status(Code::kStoreReadOnly, StrCat("the store takes no more writes since its log failed: ", why.message()));
+          Status(Code::kStoreReadOnly, StrCat("the store takes no more writes: ", why.message(),
+                                              why.code() == Code::kOutOfDiskSpace ? ". Free disk space, then restart"
+                                                                                  : ". A restart checks the store"));
+      log::error("{}", failure_.message());
       failed_.store(true, std::memory_order_release);
     }
     told.swap(waiters_);

@@ -22,11 +22,12 @@ class Syncer {
     std::function<Status()> sync;         // writes the buffer out and syncs the file
   };
   explicit Syncer(Log log);
-  ~Syncer();  ///< a last sync, then stops
+  ~Syncer();
+  void Stop();  ///< a last sync, then no more; status() and Fail() go on
 
   /// Something was committed: durable within kIdleMillis, at once if somebody waits for it. Costs nothing but a store.
   void Committed();
-  /// Runs `done` on the syncer's thread (or here, if it is so already). It must be short.
+  /// Runs `done` on the thread that syncs or fails (or here, if it is so already). It must be short.
   void WhenDurable(LogPosition position, std::function<void(Status)> done);
   Status WaitDurable(LogPosition position);
 
@@ -35,7 +36,7 @@ class Syncer {
 
   /// OK, or why the store takes no more writes (kStoreReadOnly).
   Status status() const;
-  /// A write to the log failed: from here on read-only. Waiters are told.
+  /// A write failed, or damage was read: from here on read-only. Waiters are told; only the first reason is kept.
   void Fail(const Status& why);
 
   static constexpr int kIdleMillis = 100;  // how late a commit nobody waits for may become durable

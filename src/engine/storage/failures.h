@@ -1,0 +1,47 @@
+// Errors of RocksDB that end the writing: of its background work, and damage that a read comes upon. Inside this folder
+// only.
+#pragma once
+
+#include <rocksdb/listener.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "base/status.h"
+
+namespace rocksdb {
+class Env;
+class FileSystem;
+}  // namespace rocksdb
+
+namespace braid::storage {
+
+class Syncer;
+
+/// A failed flush or compaction (a full disk, a damaged block) makes the store read-only. RocksDB may go on by itself
+/// when there is space again; the store does not: what failed is checked by opening it anew.
+class FailureListener final : public rocksdb::EventListener {
+ public:
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override;
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status error, bool* recover) override;
+  /// From here on it is told, also of what came before. It outlives RocksDB's threads.
+  void Attach(Syncer* syncer);
+  bool failed() const { return failed_; }
+
+ private:
+  std::atomic<bool> failed_{false};
+  std::mutex mu_;  // guards what follows
+  Syncer* syncer_ = nullptr;
+  Status early_;
+};
+
+/// RocksDB's surroundings: these files, and the system's clock, which does not wait any more after a failure. RocksDB
+/// would wait a second before it tries again, and closing the store would wait for that.
+std::unique_ptr<rocksdb::Env> NewEnv(const std::shared_ptr<rocksdb::FileSystem>& files,
+                                     std::shared_ptr<const FailureListener> failures);
+
+/// The status of a read. Damage makes the store read-only: nobody knows what else is damaged.
+Status ReadStatus(const rocksdb::Status& status, Syncer& syncer);
+
+}  // namespace braid::storage
