@@ -13,6 +13,7 @@ namespace braid::advise {
 namespace {
 
 constexpr size_t kShapesShown = 8;
+constexpr size_t kOthersShown = 5;
 
 std::string ShardLimit(const Advice& advice) { return Percent(1 / static_cast<double>(advice.shards)); }
 
@@ -52,8 +53,8 @@ void NoteFewValues(const Advice& advice, const Rating& rating, std::vector<std::
   const double wanted = kValuesPerShard * static_cast<double>(advice.shards);
   if (rating.distinct.values >= wanted || rating.distinct.values >= static_cast<double>(advice.total)) return;
   const bool hopeless = rating.distinct.values < 4 * static_cast<double>(advice.shards);
-  notes.push_back(StrCat("only ", Quantity(rating.distinct.values), " distinct value",
-                         rating.distinct.values < 2 ? "" : "s", " for ", advice.shards, " shards: ",
+  notes.push_back(StrCat("only ", Quantity(std::round(rating.distinct.values)), " distinct value",
+                         std::round(rating.distinct.values) == 1 ? "" : "s", " for ", advice.shards, " shards: ",
                          hopeless ? "they cannot be spread evenly, and more shards than values are of no use."
                                   : "enough for now, but little room to add shards."));
 }
@@ -67,7 +68,7 @@ void NoteGrowth(const Advice& advice, const Rating& rating, std::vector<std::str
                            advice.insertion_order == "file" ? "the order of the file" : advice.insertion_order,
                            "): every insert goes to the ", growth->correlation > 0 ? "last" : "first",
                            " chunk, so one shard takes all of them."));
-  } else if (growth->newest_share * static_cast<double>(advice.shards) >= 2) {
+  } else if (growth->newest_share * static_cast<double>(advice.shards) >= 1.5) {
     notes.push_back(StrCat(Percent(growth->newest_share),
                            " of the newest documents fall on one shard: the range of keys in use moves with time."));
   }
@@ -102,12 +103,12 @@ void NoteUnique(const Advice& advice, const Rating& rating, std::vector<std::str
 
 std::string Why(const Advice& advice, const Rating& best) {
   const Distinct& distinct = best.distinct;
-  std::string text = StrCat("It has ", distinct.exact ? "" : "about ", Quantity(distinct.values), " distinct values",
-                            distinct.top_count > 1
-                                ? StrCat(", the most frequent in ", Percent(distinct.top_share), " of the documents")
-                                : ", no two documents alike",
-                            "; on ", advice.shards, " shards the fullest has ",
-                            fmt::format("{:.2f}", best.evenness.max_over_mean), " times the mean");
+  std::string text = StrCat(
+      "It has ", distinct.exact ? "" : "about ", Quantity(std::round(distinct.values)), " distinct values",
+      distinct.top_count > 1 ? StrCat(", the most frequent in ", Percent(distinct.top_share), " of the documents")
+                             : ", no two documents alike",
+      "; on ", advice.shards, " shards the fullest has ", fmt::format("{:.2f}", best.evenness.max_over_mean),
+      " times the mean");
   if (!best.targeting) return text + ". Which operations it targets is not known.";
   const Reach& reach = best.targeting->reach;
   text += StrCat("; ", Percent(reach.one / reach.sum()), " of the operations ask one shard");
@@ -137,24 +138,37 @@ std::string Cost(const Rating& best) {
   return StrCat("What it costs: these operations still ask several shards, and wait for the slowest of them:", text);
 }
 
-// The best key of each other first field, and why it is not the one.
+// Of the keys that start with the field: the best one of a single field, or the best of all.
+const Rating& ForField(const Advice& advice, const std::string& path) {
+  const Rating* best = nullptr;
+  for (const Rating& rating : advice.ratings) {
+    if (rating.key.fields()[0].path != path) continue;
+    if (rating.key.fields().size() == 1) return rating;
+    if (best == nullptr) best = &rating;
+  }
+  return *best;
+}
+
+std::string ReasonAgainst(const Advice& advice, const Rating& other) {
+  const Rating& best = advice.ratings.front();
+  const std::vector<std::string> notes = Notes(advice, other);
+  const bool targets_less = other.targeting && other.targeting->score < best.targeting->score;
+  if (!notes.empty() && (!targets_less || other.distinct.score * other.evenness.score <= 0.6)) return notes.front();
+  if (!targets_less) return fmt::format("its score is {:.2f}.", other.score);
+  return StrCat("only ", Percent(other.targeting->reach.one / other.targeting->reach.sum()),
+                " of the operations would ask one shard.");
+}
+
+// One key for each other field, and why it is not the one.
 std::string WhyNot(const Advice& advice) {
   std::string text;
-  const Rating& best = advice.ratings.front();
-  std::vector<std::string> seen = {best.key.fields()[0].path};
-  for (size_t i = 1; i < advice.ratings.size() && seen.size() < 5; ++i) {
-    const Rating& other = advice.ratings[i];
-    const std::string& path = other.key.fields()[0].path;
-    if (std::find(seen.begin(), seen.end(), path) != seen.end()) continue;
+  std::vector<std::string> seen = {advice.ratings.front().key.fields()[0].path};
+  for (const Rating& rating : advice.ratings) {
+    const std::string& path = rating.key.fields()[0].path;
+    if (seen.size() > kOthersShown || std::find(seen.begin(), seen.end(), path) != seen.end()) continue;
     seen.push_back(path);
-    const std::vector<std::string> notes = Notes(advice, other);
-    std::string reason = notes.empty() || other.distinct.score * other.evenness.score > 0.6 ? "" : notes.front();
-    if (reason.empty() && other.targeting && best.targeting && other.targeting->score < best.targeting->score) {
-      reason = StrCat("only ", Percent(other.targeting->reach.one / other.targeting->reach.sum()),
-                      " of the operations would ask one shard.");
-    }
-    if (reason.empty()) reason = fmt::format("its score is {:.2f}.", other.score);
-    text += StrCat("\n  ", other.key.ToText(), ": ", reason);
+    const Rating& other = ForField(advice, path);
+    text += StrCat("\n  ", other.key.ToText(), ": ", ReasonAgainst(advice, other));
   }
   return text.empty() ? "" : StrCat("Why not the others:", text);
 }

@@ -43,7 +43,7 @@ std::vector<std::string> Commands(const Advice& advice);
 
 /// "31 %", "0.4 %".
 std::string Percent(double share);
-/// "12 345" without a fraction if it has none.
+/// "12345", "2.5": with a fraction only if it is a small number that has one.
 std::string Quantity(double value);
 
 }  // namespace braid::advise

@@ -43,6 +43,7 @@ Groups Group(const Keys& sorted) {
 double EstimateDistinct(const Groups& groups, double sample, double total) {
   if (total <= sample) return static_cast<double>(groups.distinct);
   const auto single = static_cast<double>(groups.single);
+  if (single == sample) return total;  // no two alike: an identifier
   return std::min(total, std::sqrt(total / sample) * single + static_cast<double>(groups.distinct) - single);
 }
 
@@ -113,6 +114,12 @@ double GrowthOverMean(const Growth& growth, size_t documents, size_t shards) {
   return growth.newest_share <= even + luck ? 1 : growth.newest_share / even;
 }
 
+// What counts as even. Hashes of a few hundred values are uneven by luck, which goes as values come.
+double EvenEnough(const ShardKey& key, size_t distinct, size_t shards) {
+  if (!key.IsHashed() || static_cast<double>(distinct) < kValuesPerShard) return kEvenEnough;
+  return std::max(kEvenEnough, 1 + 3 * std::sqrt(static_cast<double>(shards - 1) / static_cast<double>(distinct)));
+}
+
 }  // namespace
 
 Distribution Distribute(const Sample& sample, const InsertionOrder* order, const ShardKey& key, size_t shards) {
@@ -149,7 +156,7 @@ Distribution Distribute(const Sample& sample, const InsertionOrder* order, const
     evenness.growth = MeasureGrowth(keys, shards);
     evenness.max_over_mean = std::max(evenness.max_over_mean, GrowthOverMean(*evenness.growth, keys.size(), shards));
   }
-  evenness.score = std::min(1.0, kEvenEnough / evenness.max_over_mean);
+  evenness.score = std::min(1.0, EvenEnough(key, groups.distinct, shards) / evenness.max_over_mean);
   return out;
 }
 

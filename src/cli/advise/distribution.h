@@ -54,7 +54,8 @@ struct Distribution {
 
 /// Distinct values a shard that are enough to divide and to move: beyond that more do not help.
 constexpr double kValuesPerShard = 100;
-/// max/mean up to here counts as even: that much is the luck of the hash.
+/// max/mean up to here counts as even; for a hashed key also what is luck among so many values: three standard
+/// deviations of a shard's share, 1 + 3 * sqrt((shards - 1) / values).
 constexpr double kEvenEnough = 1.1;
 
 Distribution Distribute(const Sample& sample, const InsertionOrder* order, const ShardKey& key, size_t shards);

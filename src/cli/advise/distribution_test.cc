@@ -53,12 +53,12 @@ TEST(DistinctTest, NullAndMissingAreOneValue) {
 }
 
 TEST(DistinctTest, OfASampleTheRestIsEstimated) {
-  Sample sample = SampleOf(1000, [](int i) { return Make("id", i, "zone", i % 7); });
+  Sample sample = SampleOf(1000, [](int i) { return Make("id", i, "user", i < 600 ? i : i % 100, "zone", i % 7); });
   sample.total = 100'000;
-  const Distinct id = Of(sample, "{'id': 1}").distinct;
-  EXPECT_FALSE(id.exact);
-  EXPECT_EQ(id.values, 10'000);                             // sqrt(100) for each that was seen once
-  EXPECT_EQ(Of(sample, "{'zone': 1}").distinct.values, 7);  // all of them seen again
+  EXPECT_FALSE(Of(sample, "{'id': 1}").distinct.exact);
+  EXPECT_EQ(Of(sample, "{'id': 1}").distinct.values, 100'000);           // no two alike
+  EXPECT_EQ(Of(sample, "{'user': 1}").distinct.values, 500 * 10 + 100);  // sqrt(100) for each that was seen once
+  EXPECT_EQ(Of(sample, "{'zone': 1}").distinct.values, 7);               // all of them seen again
 }
 
 TEST(EvennessTest, HashedIsEvenAndAHeavyValueIsNot) {
@@ -70,6 +70,16 @@ TEST(EvennessTest, HashedIsEvenAndAHeavyValueIsNot) {
   const Evenness heavy = Of(sample, "{'g': 'hashed'}").evenness;
   EXPECT_GT(heavy.max_over_mean, 1.8);
   EXPECT_LT(heavy.score, 0.62);
+}
+
+TEST(EvennessTest, TheLuckOfFewHundredHashesIsForgivenThatOfADozenIsNot) {
+  const Sample sample =
+      SampleOf(3000, [](int i) { return Make("u", i % 300, "zone", i % 12, "null", i % 3 == 0 ? -1 : i % 300); });
+  EXPECT_GT(Of(sample, "{'u': 'hashed'}").evenness.max_over_mean, 1.1);
+  EXPECT_EQ(Of(sample, "{'u': 'hashed'}").evenness.score, 1);
+  const Evenness zone = Of(sample, "{'zone': 'hashed'}").evenness;
+  EXPECT_NEAR(zone.score, 1.1 / zone.max_over_mean, 1e-9);
+  EXPECT_LT(Of(sample, "{'null': 'hashed'}").evenness.score, 0.8);
 }
 
 TEST(EvennessTest, AGrowingKeyIsHotAtItsEnd) {

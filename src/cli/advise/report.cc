@@ -25,7 +25,7 @@ Line LineOf(const Rating& rating) {
                Score(rating.score),
                Verdict(rating.score),
                Score(rating.distinct.score),
-               StrCat(rating.distinct.exact ? "" : "~", Quantity(rating.distinct.values)),
+               StrCat(rating.distinct.exact ? "" : "~", Quantity(std::round(rating.distinct.values))),
                Score(rating.evenness.score),
                Score(rating.evenness.max_over_mean),
                "unknown",
