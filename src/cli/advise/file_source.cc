@@ -11,8 +11,6 @@ namespace {
 
 constexpr uint64_t kSeed = 1;  // the same file gives the same advice
 
-bson::View ViewOf(const bson_t* document) { return bson::View(reinterpret_cast<const char*>(bson_get_data(document))); }
-
 Status At(const std::string& file, uint64_t line, const Status& status) {
   return Status(status.code(), StrCat(file == "-" ? "standard input" : file, ":", line, ": ", status.message()));
 }

@@ -18,8 +18,6 @@ using bson::View;
 
 constexpr auto kLook = std::chrono::milliseconds(50);  // how often a wait looks whether it is to end
 
-View ViewOf(const bson_t* document) { return View(reinterpret_cast<const char*>(bson_get_data(document))); }
-
 // A document of ours as libmongoc wants it; a view.
 class AsBsonT {
  public:

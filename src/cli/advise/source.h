@@ -14,6 +14,11 @@
 
 namespace braid::advise {
 
+/// A document of libbson's in place.
+inline bson::View ViewOf(const bson_t* document) {
+  return bson::View(reinterpret_cast<const char*>(bson_get_data(document)));
+}
+
 struct Place {
   std::string database;
   std::string collection;
