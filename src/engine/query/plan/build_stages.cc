@@ -14,7 +14,7 @@ namespace {
 std::unique_ptr<Stage> BuildSource(Run& run, const Query& query, const Access& access) {
   switch (access.kind) {
     case Access::Kind::kNothing: return std::make_unique<End>(run);
-    case Access::Kind::kRows: return std::make_unique<RowScan>(run, access.residual);
+    case Access::Kind::kRows: return std::make_unique<RowScan>(run, access.residual, access.backward);
     case Access::Kind::kCollection: return std::make_unique<CollectionScan>(run, access.residual, access.backward);
     case Access::Kind::kIndex: return std::make_unique<IndexScan>(run, access.paths.front());
     case Access::Kind::kUnion: {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/strings.h"
 #include "engine/query/plan/output_stages.h"
 
 namespace braid::query::plan {
@@ -30,16 +31,12 @@ class Planner {
 
   Result<std::vector<Access>> Run() {
     if (query_.collection == nullptr) return Only({.kind = Access::Kind::kNothing});
-    if (query_.collection->rows != nullptr) {
-      Access access = Collection(false);
-      access.kind = Access::Kind::kRows;
-      return Only(std::move(access));
-    }
     BRAID_TRY(hint_, ResolveHint(query_));
     if (query_.filter.root().op() == MatchOp::kAlwaysFalse) return Only({.kind = Access::Kind::kNothing});
     if (!query_.sort.empty() && query_.sort.parts()[0].path == "$natural") {
       hint_.natural = query_.sort.parts()[0].descending ? -1 : 1;
     }
+    if (query_.collection->rows != nullptr) return Rows();
     if (hint_.natural != 0) return Only(Collection(hint_.natural < 0));
     if (hint_.index != nullptr) {
       AddIndex(hint_.index, true);
@@ -59,6 +56,16 @@ class Planner {
     Access access{.kind = Access::Kind::kCollection, .residual = conditions_.conjuncts, .backward = backward};
     access.sorted = query_.sort.empty() || query_.sort.parts()[0].path == "$natural";
     return access;
+  }
+
+  Result<std::vector<Access>> Rows() const {
+    if (hint_.limits) {
+      return Status(Code::kOptionNotSupportedOnView,
+                    StrCat("min and max are not supported on ", query_.collection->ns.ToString()));
+    }
+    Access access = Collection(hint_.natural < 0);
+    access.kind = Access::Kind::kRows;
+    return Only(std::move(access));
   }
 
   bool Usable(const catalog::Index& index, const MatchNode& filter, const Conditions& conditions) const {
