@@ -9,6 +9,7 @@ namespace {
 // Sorted by name, which a test checks.
 constexpr const Command* kCommands[] = {
     &kAggregate,
+    &kBalancerCollectionStatus,
     &kBuildInfo,
     &kBuildinfo,
     &kBulkWrite,
@@ -38,6 +39,7 @@ constexpr const Command* kCommands[] = {
     &kGetLog,
     &kGetMore,
     &kGetParameter,
+    &kGetShardVersion,
     &kHello,
     &kHostInfo,
     &kInsert,
@@ -52,6 +54,7 @@ constexpr const Command* kCommands[] = {
     &kListCommands,
     &kListDatabases,
     &kListIndexes,
+    &kListShards,
     &kPing,
     &kRefreshSessions,
     &kRenameCollection,
@@ -95,7 +98,6 @@ constexpr RefusedCommand kRefused[] = {
     {"getLastError", "writes are acknowledged in their own reply"},
     {"group", "use aggregate with $group"},
     {"listSearchIndexes", kAtlas, Code::kCommandNotFound},
-    {"listShards", kNoSharding},
     {"mapReduce", "use aggregate"},
     {"mapreduce", "use aggregate"},
     {"moveChunk", kNoSharding},

@@ -6,6 +6,7 @@
 namespace braid::commands {
 
 extern const Command kAggregate;
+extern const Command kBalancerCollectionStatus;
 extern const Command kBuildInfo;
 extern const Command kBuildinfo;
 extern const Command kBulkWrite;
@@ -35,6 +36,7 @@ extern const Command kGetCmdLineOpts;
 extern const Command kGetLog;
 extern const Command kGetMore;
 extern const Command kGetParameter;
+extern const Command kGetShardVersion;
 extern const Command kHello;
 extern const Command kHostInfo;
 extern const Command kInsert;
@@ -49,6 +51,7 @@ extern const Command kListCollections;
 extern const Command kListCommands;
 extern const Command kListDatabases;
 extern const Command kListIndexes;
+extern const Command kListShards;
 extern const Command kPing;
 extern const Command kRefreshSessions;
 extern const Command kRenameCollection;

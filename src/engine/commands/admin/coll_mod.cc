@@ -4,6 +4,7 @@
 #include "engine/bson/number.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
 
@@ -121,6 +122,7 @@ Status ChangeIndex(catalog::Collection* collection, const IndexChange& change, b
 Result<bson::Document> Run(Call& call) {
   BRAID_TRY(Args args, Parse(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
+  BRAID_CHECK_OK(CheckNoConfigView(ns));
   bson::Builder fields;
   const auto change = [&](catalog::Collection* collection) -> Status {
     BRAID_CHECK_OK(ChangeValidation(collection, args));

@@ -5,6 +5,7 @@
 #include "engine/bson/collation.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
 
@@ -94,6 +95,7 @@ Result<Args> Parse(const Request& request) {
 Result<bson::Document> Run(Call& call) {
   BRAID_TRY(Args args, Parse(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
+  BRAID_CHECK_OK(CheckNoConfigView(ns));
   BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Create(ns, args.options));
   call.context.NotePosition(change.position);
   return bson::Document();

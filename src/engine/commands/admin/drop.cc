@@ -1,6 +1,7 @@
 // drop, dropDatabase: remove a collection, or all of a database.
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
 
@@ -14,6 +15,7 @@ Result<bson::Document> RunDrop(Call& call) {
   reader.Refuse({"collectionUUID"}, "a collection is named, its uuid is not compared");
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, collection));
+  BRAID_CHECK_OK(CheckNoConfigView(ns));
   const catalog::CollectionPtr before = call.engine.catalog->Find(ns);
   if (before == nullptr) return bson::Document();  // as 7.0: dropping what is not there is fine
   BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Drop(ns));

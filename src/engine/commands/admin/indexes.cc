@@ -3,6 +3,7 @@
 #include "engine/bson/json.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/crud/batch.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
@@ -29,6 +30,7 @@ Result<bson::Document> RunCreate(Call& call) {
   reader.Ignore({"commitQuorum", "ignoreUnknownIndexOptions", "rawData"});
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, collection));
+  BRAID_CHECK_OK(CheckNoConfigView(ns));
   if (indexes.empty()) return Status(Code::kBadValue, "Must specify at least one index to create");
   const catalog::CollectionPtr existing = call.engine.catalog->Find(ns);
   std::vector<catalog::IndexSpec> specs;
@@ -52,7 +54,7 @@ Result<bson::Document> RunCreate(Call& call) {
 
 Result<catalog::CollectionPtr> Existing(Call& call, std::string_view collection) {
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, collection));
-  catalog::CollectionPtr found = call.engine.catalog->Find(ns);
+  catalog::CollectionPtr found = FindReadable(call.engine, ns);
   if (found == nullptr) return Status(Code::kNamespaceNotFound, StrCat("ns does not exist: ", ns.ToString()));
   return found;
 }
@@ -135,6 +137,7 @@ Result<bson::Document> RunDrop(Call& call) {
   reader.Ignore({"rawData"});
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::CollectionPtr collection, Existing(call, name));
+  BRAID_CHECK_OK(CheckNoConfigView(collection->ns));
   std::vector<uint32_t> numbers;
   BRAID_CHECK_OK(Choose(*collection, index, &numbers));
   if (!numbers.empty()) {

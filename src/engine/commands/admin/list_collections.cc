@@ -1,6 +1,7 @@
 // listCollections: the collections of a database with their options.
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/crud/batch.h"
 #include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
@@ -33,7 +34,7 @@ Result<bson::Document> Run(Call& call) {
   BRAID_TRY(query::Filter filter, query::Filter::Parse(filter_spec, environment));
 
   std::vector<bson::Document> rows;
-  for (const catalog::CollectionPtr& collection : call.engine.catalog->Collections(call.request.database)) {
+  for (const catalog::CollectionPtr& collection : ReadableCollections(call.engine, call.request.database)) {
     const bson::Document row = Row(*collection, name_only);
     BRAID_TRY(bool matches, filter.Matches(row));
     if (matches) rows.push_back(row);

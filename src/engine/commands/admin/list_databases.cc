@@ -1,6 +1,7 @@
 // listDatabases: names and sizes.
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/crud/common.h"
 #include "engine/commands/diagnostic/sizes.h"
 #include "engine/commands/parts.h"
@@ -23,7 +24,7 @@ Result<bson::Document> Run(Call& call) {
   bson::Builder reply;
   int64_t total = 0;
   reply.OpenArray("databases");
-  for (const std::string& name : call.engine.catalog->Databases()) {
+  for (const std::string& name : ReadableDatabases(call.engine)) {
     const int64_t size = DiskBytes(call.engine, name);
     bson::Document row =
         name_only ? bson::Make("name", name) : bson::Make("name", name, "sizeOnDisk", size, "empty", false);

@@ -2,6 +2,7 @@
 #include "base/strings.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
 
@@ -27,6 +28,8 @@ Result<bson::Document> Run(Call& call) {
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace source, Full(from));
   BRAID_TRY(catalog::Namespace target, Full(to));
+  BRAID_CHECK_OK(CheckNoConfigView(source));
+  BRAID_CHECK_OK(CheckNoConfigView(target));
   if (source == target) return Status(Code::kIllegalOperation, "Can't rename a collection to itself");
   BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Rename(source, target, drop_target));
   call.context.NotePosition(change.position);

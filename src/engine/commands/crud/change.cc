@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "engine/commands/config/update_view.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
 #include "engine/query/match/path.h"
@@ -181,6 +183,7 @@ Result<UpdateOutcome> RunUpsert(Call& call, const catalog::CollectionPtr& collec
 }  // namespace
 
 Result<WriteAccess> WriteAccess::Open(Call& call, const catalog::Namespace& ns, bool create) {
+  BRAID_CHECK_OK(CheckNoConfigView(ns));
   WriteAccess access;
   while (true) {
     access.collection_ = call.engine.catalog->Find(ns);
@@ -226,14 +229,21 @@ Result<int64_t> InsertDocuments(Call& call, const catalog::Namespace& ns, std::s
 }
 
 Result<UpdateOutcome> RunUpdate(Call& call, const catalog::Namespace& ns, const UpdateStatement& statement) {
-  BRAID_TRY(WriteAccess access, WriteAccess::Open(call, ns, statement.upsert));
-  const catalog::CollectionPtr& collection = access.collection();
+  WriteAccess access;
+  catalog::CollectionPtr collection;
+  if (IsConfigView(ns)) {
+    BRAID_TRY(collection, FindForRead(call, ns));
+  } else {
+    BRAID_TRY(access, WriteAccess::Open(call, ns, statement.upsert));
+    collection = access.collection();
+  }
   BRAID_TRY(auto environment, MakeEnvironment(call, collection, statement.collation, statement.let));
   const update::Update::Options options{statement.array_filters, statement.multi, statement.upsert};
   BRAID_TRY(auto update, update::Update::Parse(statement.u, options, environment));
   BRAID_TRY(query::Query query,
             MakeQuery(collection, statement.q, statement.sort, statement.hint, statement.multi, environment));
   if (collection == nullptr) return UpdateOutcome{};
+  if (collection->rows != nullptr) return UpdateConfigView(call, query, *update, statement);
 
   const query::Filter filter = query.filter;
   for (int attempt = 1;; ++attempt) {

@@ -1,6 +1,7 @@
 #include "engine/commands/crud/common.h"
 
 #include "base/strings.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
 #include "engine/query/expression/expression.h"
 
@@ -42,7 +43,7 @@ Status ReadHint(const bson::Value& hint, query::Query* query) {
 }
 
 Result<catalog::CollectionPtr> FindForRead(Call& call, const catalog::Namespace& ns) {
-  return call.engine.catalog->Find(ns);
+  return FindReadable(call.engine, ns);
 }
 
 Result<query::SortPattern> ParseSortOrNatural(bson::View sort, query::Query& query) {

@@ -185,7 +185,7 @@ Result<Explained> ExplainWrite(Call& call, const Request& inner, const WriteSear
                                Verbosity verbosity) {
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(inner.database, inner.body.begin()->value.AsString()));
   query::Query query;
-  query.collection = call.engine.catalog->Find(ns);
+  BRAID_TRY(query.collection, FindForRead(call, ns));
   query.for_change = true;
   BRAID_TRY(query.environment, MakeEnvironment(call, query.collection, search.collation, search.let));
   BRAID_TRY(query.filter, query::Filter::Parse(search.q, query.environment));

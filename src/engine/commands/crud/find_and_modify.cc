@@ -62,7 +62,8 @@ class Shown {
   static Result<Shown> Make(Call& call, const Args& args, const catalog::Namespace& ns) {
     Shown shown;
     if (args.fields.empty()) return shown;
-    BRAID_TRY(auto environment, MakeEnvironment(call, call.engine.catalog->Find(ns), args.collation, args.let));
+    BRAID_TRY(const catalog::CollectionPtr collection, FindForRead(call, ns));
+    BRAID_TRY(auto environment, MakeEnvironment(call, collection, args.collation, args.let));
     BRAID_TRY(query::Filter filter, query::Filter::Parse(args.query, environment));
     shown.filter_ = std::make_shared<query::Filter>(filter);
     BRAID_TRY(shown.projection_,

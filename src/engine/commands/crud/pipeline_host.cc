@@ -2,6 +2,7 @@
 
 #include "base/strings.h"
 #include "engine/bson/number.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/crud/change.h"
 #include "engine/commands/crud/merge.h"
 #include "engine/commands/diagnostic/operations.h"
@@ -31,6 +32,7 @@ class Host final : public query::PipelineHost {
     if (stage == "$listLocalSessions" || stage == "$listSessions") return SessionRows();
     if (stage == "$collStats") return CollectionStats(context, specification);
     if (stage == "$indexStats") return IndexStats();
+    if (stage == "$shardedDataDistribution") return ShardedDataDistribution();
     return Status(Code::kInternalError, StrCat("no report for the stage ", stage));
   }
 
@@ -93,7 +95,7 @@ class Host final : public query::PipelineHost {
   }
 
   Result<std::vector<bson::Document>> CollectionStats(txn::Context& context, bson::View specification) const {
-    const catalog::CollectionPtr collection = engine_.catalog->Find(ns_);
+    const catalog::CollectionPtr collection = FindReadable(engine_, ns_);
     if (collection == nullptr) {
       return Status(Code::kNamespaceNotFound, StrCat("Collection [", ns_.ToString(), "] not found."));
     }
@@ -110,17 +112,36 @@ class Host final : public query::PipelineHost {
         row.Append("storageStats", stats);
       }
       if (specification.Has("count")) {
-        BRAID_TRY(const int64_t count, engine_.store->ReadCounter(storage::CountKey(collection->number, shard), {}));
-        row.Append("count", count);
+        BRAID_TRY(const ShardFigures figures, FiguresOnShard(engine_, *collection, shard));
+        row.Append("count", figures.documents);
       }
       rows.push_back(row.Finish());
     }
     return rows;
   }
 
+  // Documents lie only where they belong: a chunk that moves counts on both shards what each of them has.
+  Result<std::vector<bson::Document>> ShardedDataDistribution() const {
+    const catalog::Cluster cluster = engine_.catalog->cluster();
+    std::vector<bson::Document> rows;
+    for (const catalog::CollectionPtr& collection : engine_.catalog->All()) {
+      if (!collection->sharded()) continue;
+      bson::Builder row;
+      row.Append("ns", collection->ns.ToString()).OpenArray("shards");
+      for (const storage::ShardNumber shard : collection->placement->Shards()) {
+        BRAID_TRY(const ShardFigures figures, FiguresOnShard(engine_, *collection, shard));
+        row.OpenNextObject().Append("shardName", cluster.NameOf(shard)).Append("numOrphanedDocs", int64_t{0});
+        row.Append("numOwnedDocuments", figures.documents).Append("ownedSizeBytes", figures.bytes);
+        row.Append("orphanedSizeBytes", int64_t{0}).Close();
+      }
+      rows.push_back(row.Close().Finish());
+    }
+    return rows;
+  }
+
   Result<std::vector<bson::Document>> IndexStats() const {
     std::vector<bson::Document> rows;
-    const catalog::CollectionPtr collection = engine_.catalog->Find(ns_);
+    const catalog::CollectionPtr collection = FindReadable(engine_, ns_);
     if (collection == nullptr) return rows;
     for (const auto& index : collection->indexes) {
       bson::Builder row;

@@ -84,6 +84,18 @@ void AppendStorage(bson::Builder& reply, EngineParts& engine) {
   reply.Append("diskBytes", figures.disk_bytes).Close();
 }
 
+// How the operations on sharded collections were routed.
+void AppendSharding(bson::Builder& reply, EngineParts& engine) {
+  reply.OpenObject("shardingStatistics").OpenArray("collections");
+  for (const catalog::CollectionPtr& collection : engine.catalog->All()) {
+    if (!collection->sharded()) continue;
+    reply.OpenNextObject().Append("ns", collection->ns.ToString());
+    reply.Append("targeted", collection->state->targeted.load());
+    reply.Append("scattered", collection->state->scattered.load()).Close();
+  }
+  reply.Close().Close();
+}
+
 // Sections can be switched off by name ({metrics: 0}) in MongoDB; any field is accepted and the whole answer given.
 Result<bson::Document> Run(Call& call) {
   EngineParts& engine = call.engine;
@@ -100,6 +112,7 @@ Result<bson::Document> Run(Call& call) {
       .Close();
   if (engine.connection_figures) reply.AppendAll(engine.connection_figures());
   AppendOperations(reply, engine);
+  AppendSharding(reply, engine);
   AppendStorage(reply, engine);
   AppendProcess(reply);
   return reply.Finish();

@@ -24,6 +24,15 @@ int64_t DiskBytes(const EngineParts& engine, std::string_view database) {
   return bytes;
 }
 
+Result<ShardFigures> FiguresOnShard(const EngineParts& engine, const catalog::Collection& collection,
+                                    storage::ShardNumber shard) {
+  if (collection.rows != nullptr) return ShardFigures{collection.state->documents, collection.state->bytes};
+  ShardFigures figures;
+  BRAID_TRY(figures.documents, engine.store->ReadCounter(storage::CountKey(collection.number, shard), {}));
+  BRAID_TRY(figures.bytes, engine.store->ReadCounter(storage::BytesKey(collection.number, shard), {}));
+  return figures;
+}
+
 namespace {
 
 struct Sizes {
@@ -73,8 +82,9 @@ Result<bson::Document> StorageStatsOfShard(const EngineParts& engine, const cata
     return static_cast<int64_t>(engine.store->ApproximateBytes(range));
   };
   Sizes sizes;
-  BRAID_TRY(sizes.count, engine.store->ReadCounter(storage::CountKey(collection.number, shard), {}));
-  BRAID_TRY(sizes.bytes, engine.store->ReadCounter(storage::BytesKey(collection.number, shard), {}));
+  BRAID_TRY(const ShardFigures figures, FiguresOnShard(engine, collection, shard));
+  sizes.count = figures.documents;
+  sizes.bytes = figures.bytes;
   sizes.storage = on_disk(storage::DocumentRange(collection.number, shard));
   return Show(collection, sizes, scale, [&](const catalog::Index& index) {
     return index.spec.is_id() ? 0 : on_disk(storage::IndexRange(index.number, shard));

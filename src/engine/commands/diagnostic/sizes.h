@@ -18,6 +18,14 @@ int64_t IndexDiskBytes(const EngineParts& engine, const catalog::Index& index);
 /// Bytes on disk of all collections of a database with their indexes.
 int64_t DiskBytes(const EngineParts& engine, std::string_view database);
 
+/// What of a collection lies on one shard.
+struct ShardFigures {
+  int64_t documents = 0;
+  int64_t bytes = 0;
+};
+Result<ShardFigures> FiguresOnShard(const EngineParts& engine, const catalog::Collection& collection,
+                                    storage::ShardNumber shard);
+
 /// size, count, avgObjSize, storageSize, nindexes, indexSizes, totalIndexSize, …: the fields of collStats and of
 /// $collStats' storageStats.
 bson::Document StorageStats(const EngineParts& engine, const catalog::Collection& collection, double scale);

@@ -2,6 +2,7 @@
 #include "base/strings.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/diagnostic/sizes.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
@@ -21,7 +22,7 @@ Result<bson::Document> RunCollStats(Call& call) {
                StrCat("BSON field 'collStats.scale' value must be >= 1, actual value '", scale, "'"));
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, name));
-  const catalog::CollectionPtr collection = call.engine.catalog->Find(ns);
+  const catalog::CollectionPtr collection = FindReadable(call.engine, ns);
   bson::Builder reply;
   reply.Append("ns", ns.ToString()).Append("sharded", collection != nullptr && collection->sharded());
   if (collection == nullptr) {
@@ -61,7 +62,7 @@ Result<bson::Document> RunDbStats(Call& call) {
   int64_t bytes = 0;
   int64_t storage = 0;
   int64_t index_bytes = 0;
-  for (const catalog::CollectionPtr& collection : call.engine.catalog->Collections(call.request.database)) {
+  for (const catalog::CollectionPtr& collection : ReadableCollections(call.engine, call.request.database)) {
     ++collections;
     indexes += static_cast<int32_t>(collection->indexes.size());
     objects += collection->state->documents.load();

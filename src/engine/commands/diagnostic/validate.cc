@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
+#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
 
@@ -17,6 +18,10 @@ Result<bson::Document> Run(Call& call) {
   reader.Refuse({"repair"}, "nothing is repaired: rebuild the index that is reported instead");
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, name));
+  if (IsConfigView(ns)) {
+    return Status(Code::kCommandNotSupportedOnView,
+                  StrCat(ns.ToString(), " is made for each read: nothing of it is stored"));
+  }
   const catalog::CollectionPtr collection = call.engine.catalog->Find(ns);
   if (collection == nullptr) {
     return Status(Code::kNamespaceNotFound, StrCat("Collection '", ns.ToString(), "' does not exist to validate."));

@@ -118,6 +118,7 @@ constexpr Case kCases[] = {
     {115, "[{'$collStats': {'latencyStats': {}}}]"},
     {28803, "[{'$indexStats': {'a': 1}}]"},
     {73, "[{'$currentOp': {}}]"},
+    {73, "[{'$shardedDataDistribution': {}}]"},
     {73, "[{'$listLocalSessions': {}}]"},
     {73, "[{'$listSessions': {}}]"},
     {9, "[{'$currentOp': {'x': 1}}]"},
@@ -151,6 +152,9 @@ TEST(ParseErrorsTest, TellsWhereStagesMayRun) {
   EXPECT_EQ(CodeOf("[{'$match': {}}]", {"t", ""}), 73);
   EXPECT_EQ(CodeOf("[{'$collStats': {}}]", {"t", ""}), 73);
   EXPECT_EQ(CodeOf("[{'$currentOp': {}}]", {"t", ""}), 73);
+  EXPECT_EQ(CodeOf("[{'$shardedDataDistribution': {}}]", {"t", ""}), 73);
+  EXPECT_EQ(CodeOf("[{'$shardedDataDistribution': {'a': 1}}]", {"admin", ""}), 6789100);
+  EXPECT_EQ(CodeOf("[{'$shardedDataDistribution': {}}, {'$match': {}}]", {"admin", ""}), 0);
   EXPECT_EQ(CodeOf("[{'$currentOp': {'allUsers': true}}, {'$match': {}}]", {"admin", ""}), 0);
   EXPECT_EQ(CodeOf("[{'$listLocalSessions': {}}]", {"t", ""}), 0);
   EXPECT_EQ(CodeOf("[{'$listSessions': {'allUsers': true}}]", {"config", "system.sessions"}), 0);

@@ -10,12 +10,13 @@ using ParseStage = Status(StageParser& parser, std::string_view name, const bson
 ParseStage ParseAddFields, ParseProject, ParseUnset;                                                    // project.cc
 ParseStage ParseBucket;                                                                                 // bucket.cc
 ParseStage ParseCount;                                                                                  // count.cc
-ParseStage ParseCurrentOp, ParseCollStats, ParseIndexStats, ParseListLocalSessions, ParseListSessions;  // report.cc
-ParseStage ParseGroup;                                                                                  // group.cc
-ParseStage ParseLimit, ParseSkip;                                                                       // limit.cc
-ParseStage ParseMatch;                                                                                  // match.cc
-ParseStage ParseMerge;                                                                                  // merge.cc
-ParseStage ParseOut;                                                                                    // out.cc
+ParseStage ParseCurrentOp, ParseCollStats, ParseIndexStats, ParseListLocalSessions, ParseListSessions,  // report.cc
+    ParseShardedDataDistribution;
+ParseStage ParseGroup;                          // group.cc
+ParseStage ParseLimit, ParseSkip;               // limit.cc
+ParseStage ParseMatch;                          // match.cc
+ParseStage ParseMerge;                          // merge.cc
+ParseStage ParseOut;                            // out.cc
 ParseStage ParseReplaceRoot, ParseReplaceWith;  // replace_root.cc
 ParseStage ParseSample;                         // sample.cc
 ParseStage ParseSort;                           // sort.cc

@@ -1,4 +1,5 @@
-// $collStats, $currentOp, $indexStats, $listLocalSessions and $listSessions: documents the server makes about itself.
+// $collStats, $currentOp, $indexStats, $listLocalSessions, $listSessions and $shardedDataDistribution: documents the
+// server makes about itself.
 #include "base/strings.h"
 #include "engine/query/pipeline/parsers.h"
 
@@ -113,6 +114,12 @@ Status ParseListSessions(StageParser& parser, std::string_view name, const bson:
   if (parser.options.ns != catalog::Namespace{"config", "system.sessions"})
     return {Code::kInvalidNamespace, "$listSessions may only be run against config.system.sessions"};
   BRAID_CHECK_OK(CheckSessionOptions(name, specification));
+  return Add(parser, name, specification);
+}
+
+Status ParseShardedDataDistribution(StageParser& parser, std::string_view name, const bson::Value& specification) {
+  if (!specification.Is(Type::kObject) || !specification.AsView().empty())
+    return {Location(6789100), "The $shardedDataDistribution stage specification must be an empty object"};
   return Add(parser, name, specification);
 }
 

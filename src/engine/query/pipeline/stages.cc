@@ -27,6 +27,7 @@ constexpr StageDefinition kStages[] = {
     {"$replaceWith", ParseReplaceWith, kInUpdate},
     {"$sample", ParseSample},
     {"$set", ParseAddFields, kInUpdate},
+    {"$shardedDataDistribution", ParseShardedDataDistribution, kFirst | kNoCollection | kAdminOnly},
     {"$skip", ParseSkip},
     {"$sort", ParseSort},
     {"$sortByCount", ParseSortByCount},
@@ -48,7 +49,6 @@ constexpr std::string_view kRefused[] = {
     "$planCacheStats",
     "$redact",
     "$setWindowFields",
-    "$shardedDataDistribution",
     "$unionWith",
 };
 

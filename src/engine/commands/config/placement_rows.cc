@@ -1,0 +1,76 @@
+// config.collections, chunks, migrations: how the sharded collections are spread.
+#include "engine/commands/config/rows.h"
+#include "engine/commands/parts.h"
+
+namespace braid::commands {
+namespace {
+
+std::vector<catalog::CollectionPtr> ShardedCollections(const EngineParts& engine) {
+  std::vector<catalog::CollectionPtr> sharded;
+  for (catalog::CollectionPtr& collection : engine.catalog->All()) {
+    if (collection->sharded()) sharded.push_back(std::move(collection));
+  }
+  return sharded;
+}
+
+int64_t MillisOf(uint64_t timestamp) { return static_cast<int64_t>(timestamp >> 32) * 1000; }
+
+}  // namespace
+
+Rows CollectionRows(const EngineParts& engine) {
+  Rows rows;
+  for (const catalog::CollectionPtr& collection : ShardedCollections(engine)) {
+    const sharding::Placement& placement = *collection->placement;
+    bson::Builder row;
+    row.Append("_id", collection->ns.ToString()).Append("lastmodEpoch", placement.epoch);
+    row.Append("lastmod", bson::Date{MillisOf(placement.timestamp)});
+    row.Append("timestamp", bson::Timestamp{placement.timestamp}).Append("uuid", bson::Binary{4, collection->uuid});
+    row.Append("key", placement.key.pattern());
+    if (collection->collation != nullptr) row.Append("defaultCollation", collection->collation->spec());
+    row.Append("unique", placement.unique).Append("noBalance", placement.no_balance);
+    rows.push_back(row.Finish());
+  }
+  return rows;
+}
+
+Rows ChunkRows(const EngineParts& engine) {
+  const catalog::Cluster cluster = engine.catalog->cluster();
+  Rows rows;
+  for (const catalog::CollectionPtr& collection : ShardedCollections(engine)) {
+    const sharding::Placement& placement = *collection->placement;
+    for (size_t i = 0; i < placement.chunks.size(); ++i) {
+      const sharding::Chunk& chunk = placement.chunks[i];
+      const std::string shard = cluster.NameOf(chunk.shard);
+      bson::Builder row;
+      row.Append("_id", chunk.id).Append("uuid", bson::Binary{4, collection->uuid});
+      row.Append("min", chunk.min).Append("max", placement.MaxOf(i)).Append("shard", shard);
+      row.Append("lastmod", bson::Timestamp{uint64_t{chunk.major} << 32 | chunk.minor});
+      row.Append("onCurrentShardSince", bson::Timestamp{chunk.since});
+      if (chunk.jumbo) row.Append("jumbo", true);
+      row.OpenArray("history").OpenNextObject().Append("validAfter", bson::Timestamp{chunk.since});
+      row.Append("shard", shard).Close().Close();
+      rows.push_back(row.Finish());
+    }
+  }
+  return rows;
+}
+
+Rows MigrationRows(const EngineParts& engine) {
+  const catalog::Cluster cluster = engine.catalog->cluster();
+  Rows rows;
+  for (const catalog::CollectionPtr& collection : ShardedCollections(engine)) {
+    const sharding::Placement& placement = *collection->placement;
+    for (size_t i = 0; i < placement.chunks.size(); ++i) {
+      const sharding::Chunk& chunk = placement.chunks[i];
+      if (!chunk.from) continue;
+      bson::Builder row;
+      row.Append("_id", chunk.id).Append("ns", collection->ns.ToString());
+      row.Append("min", chunk.min).Append("max", placement.MaxOf(i));
+      row.Append("fromShard", cluster.NameOf(*chunk.from)).Append("toShard", cluster.NameOf(chunk.shard));
+      rows.push_back(row.Finish());
+    }
+  }
+  return rows;
+}
+
+}  // namespace braid::commands

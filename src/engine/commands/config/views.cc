@@ -1,0 +1,93 @@
+#include "engine/commands/config/views.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "engine/commands/config/rows.h"
+#include "engine/commands/parts.h"
+
+namespace braid::commands {
+namespace {
+
+constexpr std::string_view kDatabase = "config";
+
+Rows NoRows(const EngineParts&) { return {}; }
+
+struct View {
+  std::string_view name;
+  Rows (*rows)(const EngineParts& engine);
+};
+constexpr View kViews[] = {
+    {"chunks", ChunkRows},         {"collections", CollectionRows}, {"databases", DatabaseRows}, {"locks", NoRows},
+    {"migrations", MigrationRows}, {"mongos", RouterRows},          {"shards", ShardRows},       {"tags", NoRows},
+    {"version", VersionRows},
+};
+static_assert(std::ranges::is_sorted(kViews, {}, &View::name));
+
+const View* FindView(const catalog::Namespace& ns) {
+  if (ns.database != kDatabase) return nullptr;
+  const View* found = std::ranges::lower_bound(kViews, ns.collection, {}, &View::name);
+  return found != std::end(kViews) && found->name == ns.collection ? found : nullptr;
+}
+
+/// The same for a view as long as the cluster lives: made of the cluster's id and the view's place in the table.
+std::string UuidOf(const EngineParts& engine, const View& view) {
+  std::string uuid(16, '\0');
+  const bson::ObjectId cluster = engine.catalog->cluster().id;
+  uuid.replace(0, sizeof(cluster.bytes), cluster.bytes, sizeof(cluster.bytes));
+  uuid[6] = static_cast<char>((uuid[6] & 0x0f) | 0x40);
+  uuid[8] = static_cast<char>((uuid[8] & 0x3f) | 0x80);
+  uuid[15] = static_cast<char>(&view - kViews);
+  return uuid;
+}
+
+catalog::CollectionPtr Make(const EngineParts& engine, const View& view) {
+  static const auto id_index = [] {
+    auto index = std::make_shared<catalog::Index>();
+    index->spec = catalog::IndexSpec::Id(nullptr);
+    return index;
+  }();
+  auto rows = std::make_shared<const Rows>(view.rows(engine));
+  auto collection = std::make_shared<catalog::Collection>();
+  collection->ns = {std::string(kDatabase), std::string(view.name)};
+  collection->uuid = UuidOf(engine, view);
+  collection->placement = std::make_shared<sharding::Placement>(sharding::Placement::OnOneShard(0));
+  collection->indexes.push_back(id_index);
+  collection->state = std::make_shared<catalog::CollectionState>();
+  collection->state->documents = static_cast<int64_t>(rows->size());
+  for (const bson::Document& row : *rows) collection->state->bytes += static_cast<int64_t>(row.bytes().size());
+  collection->rows = std::move(rows);
+  return collection;
+}
+
+}  // namespace
+
+catalog::CollectionPtr FindReadable(const EngineParts& engine, const catalog::Namespace& ns) {
+  if (const View* view = FindView(ns)) return Make(engine, *view);
+  return engine.catalog->Find(ns);
+}
+
+std::vector<catalog::CollectionPtr> ReadableCollections(const EngineParts& engine, std::string_view database) {
+  std::vector<catalog::CollectionPtr> collections = engine.catalog->Collections(database);
+  if (database != kDatabase) return collections;
+  for (const View& view : kViews) collections.push_back(Make(engine, view));
+  std::ranges::sort(collections, {}, [](const catalog::CollectionPtr& c) { return c->ns.collection; });
+  return collections;
+}
+
+std::vector<std::string> ReadableDatabases(const EngineParts& engine) {
+  std::vector<std::string> names = engine.catalog->Databases();
+  const auto place = std::ranges::lower_bound(names, kDatabase);
+  if (place == names.end() || *place != kDatabase) names.emplace(place, kDatabase);
+  return names;
+}
+
+bool IsConfigView(const catalog::Namespace& ns) { return FindView(ns) != nullptr; }
+
+Status CheckNoConfigView(const catalog::Namespace& ns) {
+  if (!IsConfigView(ns)) return {};
+  return Status(Code::kIllegalOperation,
+                StrCat(ns.ToString(), " tells what the cluster is and cannot be changed as a collection"));
+}
+
+}  // namespace braid::commands

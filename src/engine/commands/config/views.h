@@ -1,0 +1,26 @@
+// The collections of the database config that are made from the catalogue each time they are read: what the cluster is,
+// where data lives (wire.md 2.2). config.settings, config.changelog and the like are stored as any collection.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "engine/catalog/collection.h"
+
+namespace braid::commands {
+
+struct EngineParts;
+
+/// The collection to read: a view of config with its rows, or what the catalogue has. Null if there is none.
+catalog::CollectionPtr FindReadable(const EngineParts& engine, const catalog::Namespace& ns);
+/// All that can be read in a database, by name: the views of config too.
+std::vector<catalog::CollectionPtr> ReadableCollections(const EngineParts& engine, std::string_view database);
+/// By name; config is always there.
+std::vector<std::string> ReadableDatabases(const EngineParts& engine);
+
+bool IsConfigView(const catalog::Namespace& ns);
+/// kIllegalOperation for a view: its content follows from the commands that change the cluster.
+Status CheckNoConfigView(const catalog::Namespace& ns);
+
+}  // namespace braid::commands
