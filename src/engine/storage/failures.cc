@@ -2,8 +2,11 @@
 
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/options.h>
+#include <rocksdb/sst_file_reader.h>
 #include <rocksdb/system_clock.h>
 
+#include "base/strings.h"
 #include "engine/storage/options.h"
 #include "engine/storage/syncer.h"
 
@@ -19,6 +22,19 @@ std::string_view Doing(rocksdb::BackgroundErrorReason reason) {
     case rocksdb::BackgroundErrorReason::kManifestWriteNoWAL: return "cannot write the manifest";
     default: return "cannot write";
   }
+}
+
+/// For some damage of a table RocksDB names the manifest that lists it. Empty if no table is damaged.
+std::string DamagedTable(const rocksdb::Options& options, const std::string& directory) {
+  std::vector<std::string> names;
+  if (!options.env->GetChildren(directory, &names).ok()) return "";
+  for (const std::string& name : names) {
+    if (!name.ends_with(".sst")) continue;
+    const std::string path = StrCat(directory, "/", name);
+    const rocksdb::Status opened = rocksdb::SstFileReader(options).Open(path);
+    if (opened.IsCorruption()) return StrCat("; the table ", path, " is damaged");
+  }
+  return "";
 }
 
 class Clock final : public rocksdb::SystemClockWrapper {
@@ -75,6 +91,15 @@ void FailureListener::Attach(Syncer* syncer) {
     early = early_;
   }
   if (!early.ok()) syncer->Fail(early);
+}
+
+Status OpenFailure(const rocksdb::Options& options, const std::string& directory, const rocksdb::Status& status) {
+  std::string text = StrCat("cannot open the store in ", directory, ": ", status.ToString());
+  if (!status.IsCorruption() && !status.IsPathNotFound()) return Translate(status, text);
+  // RocksDB looks for a missing table under its old extension last, and names that.
+  if (const size_t at = text.find(".ldb:"); at != std::string::npos) text.replace(at, 5, ".sst:");
+  if (text.find(".sst") == std::string::npos) text += DamagedTable(options, directory);
+  return {Code::kStorageCorrupt, std::move(text)};
 }
 
 Status ReadStatus(const rocksdb::Status& status, Syncer& syncer) {

@@ -1,5 +1,5 @@
-// Errors of RocksDB that end the writing: of its background work, and damage that a read comes upon. Inside this folder
-// only.
+// Errors of RocksDB: those that end the writing (of its background work, and damage that a read comes upon), and those
+// that keep the store from opening. Inside this folder only.
 #pragma once
 
 #include <rocksdb/listener.h>
@@ -13,6 +13,7 @@
 namespace rocksdb {
 class Env;
 class FileSystem;
+struct Options;
 }  // namespace rocksdb
 
 namespace braid::storage {
@@ -40,6 +41,9 @@ class FailureListener final : public rocksdb::EventListener {
 /// would wait a second before it tries again, and closing the store would wait for that.
 std::unique_ptr<rocksdb::Env> NewEnv(const std::shared_ptr<rocksdb::FileSystem>& files,
                                      std::shared_ptr<const FailureListener> failures);
+
+/// Why the store in `directory` does not open: kStorageCorrupt names the damaged or missing file.
+Status OpenFailure(const rocksdb::Options& options, const std::string& directory, const rocksdb::Status& status);
 
 /// The status of a read. Damage makes the store read-only: nobody knows what else is damaged.
 Status ReadStatus(const rocksdb::Status& status, Syncer& syncer);

@@ -15,7 +15,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <thread>
 
 #include "base/log.h"
@@ -52,7 +51,6 @@ class LogForwarder final : public rocksdb::Logger {
     if (level < GetInfoLogLevel()) return;
     char line[1024];
     std::vsnprintf(line, sizeof(line), format, arguments);
-    if (std::strstr(line, "dropping ") != nullptr) Remember(line);
     if (level >= rocksdb::InfoLogLevel::ERROR_LEVEL) {
       log::error("rocksdb: {}", line);
     } else {
@@ -60,19 +58,6 @@ class LogForwarder final : public rocksdb::Logger {
     }
   }
   void Logv(const char* /*format*/, va_list /*arguments*/) override {}  // without a level: chatter
-  std::string damage() const {
-    std::lock_guard lock(mu_);
-    return damage_;
-  }
-
- private:
-  void Remember(const char* line) {
-    std::lock_guard lock(mu_);
-    if (damage_.empty()) damage_ = line;
-  }
-
-  mutable std::mutex mu_;  // any of RocksDB's threads may log
-  std::string damage_;     // the first of its kind
 };
 
 rocksdb::CompressionType Supported(std::initializer_list<rocksdb::CompressionType> wanted) {
@@ -141,10 +126,6 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   return options;
-}
-
-std::string DamageFound(const rocksdb::Options& options) {
-  return static_cast<const LogForwarder&>(*options.info_log).damage();
 }
 
 Status DirectoryInUse(std::string_view directory, const rocksdb::Status& why) {

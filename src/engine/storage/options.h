@@ -15,9 +15,6 @@ struct StoreOptions;
 /// The options of options.cc, each with its reason.
 rocksdb::Options MakeRocksOptions(const StoreOptions& options);
 
-/// The first damage of a log file that opening with these options came upon, with the file's name; empty if none.
-std::string DamageFound(const rocksdb::Options& options);
-
 /// kFileAlreadyOpen: somebody holds the directory's lock.
 Status DirectoryInUse(std::string_view directory, const rocksdb::Status& why);
 

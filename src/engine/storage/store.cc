@@ -27,15 +27,6 @@ rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.siz
 constexpr uint64_t kFlushOnCloseBytes = 16 << 20;  // memtables beyond this would make the next start slow
 constexpr size_t kDeletesOneByOne = 1000;          // up to here deletes are cheaper for later reads than a range
 
-Status OpenFailure(const std::string& path, const rocksdb::Status& status, const std::string& damage) {
-  Status failure = Translate(status, StrCat("cannot open the store in ", path, damage.empty() ? "" : ": ", damage));
-  if (!status.IsPathNotFound() && !status.IsCorruption()) return failure;
-  std::string text(failure.message());
-  // RocksDB looks for a missing table under its old extension last, and names that.
-  if (const size_t at = text.find(".ldb:"); at != std::string::npos) text.replace(at, 5, ".sst:");
-  return {Code::kStorageCorrupt, std::move(text)};
-}
-
 uint64_t Property(rocksdb::DB& db, const std::string& name) {
   uint64_t value = 0;
   return db.GetIntProperty(name, &value) ? value : 0;
@@ -131,7 +122,7 @@ Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
     if (status.IsIOError() && status.ToString().find("LOCK") != std::string::npos) {
       return DirectoryInUse(path, status);
     }
-    return OpenFailure(path, status, DamageFound(rocks));
+    return OpenFailure(rocks, path, status);
   }
   impl->db.reset(db);
   impl->opened = db;
