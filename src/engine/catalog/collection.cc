@@ -62,6 +62,26 @@ bool Collection::PlacedById(const bson::Value& id) const {
   return hashes && hashes->size() == 1;
 }
 
+const Index* Collection::ShardKeyIndex(const sharding::ShardKey& key) const {
+  const auto serves = [&key](const Index& index) {
+    const IndexSpec& spec = index.spec;
+    if (index.building || spec.sparse || spec.partial_filter || spec.collation != nullptr ||
+        spec.fields.size() < key.fields().size() ||
+        (index.multikey.load() & ((uint64_t{1} << key.fields().size()) - 1)) != 0) {
+      return false;
+    }
+    for (size_t i = 0; i < key.fields().size(); ++i) {
+      const IndexField& field = spec.fields[i];
+      if (field.path != key.fields()[i].path || field.hashed != key.fields()[i].hashed || field.descending) return false;
+    }
+    return true;
+  };
+  for (const auto& index : indexes) {
+    if (serves(*index)) return index.get();
+  }
+  return nullptr;
+}
+
 const Index* Collection::FindIndex(std::string_view name) const {
   for (const auto& index : indexes) {
     if (index->spec.name == name) return index.get();

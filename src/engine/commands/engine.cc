@@ -122,6 +122,7 @@ EngineParts::EngineParts(const EngineOptions& given, std::unique_ptr<storage::St
       started_millis(given.clock->NowMillis()),
       process_id(bson::ObjectId::Generate()),
       ttl(shared),
+      balancer(shared),
       janitor(*this) {}
 
 Engine::Engine(std::unique_ptr<EngineParts> parts) : parts_(std::move(parts)) {}

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "engine/balance/balancer.h"
 #include "engine/catalog/catalog.h"
 #include "engine/commands/cluster_clock.h"
 #include "engine/commands/cursors.h"
@@ -56,6 +57,7 @@ struct EngineParts {
   std::atomic<bool> shutting_down{false};
   std::function<bson::Document()> connection_figures;
   txn::TtlSweeper ttl;
+  balance::Balancer balancer;
   Janitor janitor;  // last: its thread uses the rest
 };
 

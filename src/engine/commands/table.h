@@ -5,8 +5,12 @@
 
 namespace braid::commands {
 
+extern const Command kAddShard;
 extern const Command kAggregate;
 extern const Command kBalancerCollectionStatus;
+extern const Command kBalancerStart;
+extern const Command kBalancerStatus;
+extern const Command kBalancerStop;
 extern const Command kBuildInfo;
 extern const Command kBuildinfo;
 extern const Command kBulkWrite;
@@ -27,6 +31,7 @@ extern const Command kDistinct;
 extern const Command kDrop;
 extern const Command kDropDatabase;
 extern const Command kDropIndexes;
+extern const Command kEnableSharding;
 extern const Command kEndSessions;
 extern const Command kExplain;
 extern const Command kFind;
@@ -52,10 +57,17 @@ extern const Command kListCommands;
 extern const Command kListDatabases;
 extern const Command kListIndexes;
 extern const Command kListShards;
+extern const Command kMergeChunks;
+extern const Command kMoveChunk;
+extern const Command kMovePrimary;
+extern const Command kMoveRange;
 extern const Command kPing;
 extern const Command kRefreshSessions;
+extern const Command kRemoveShard;
 extern const Command kRenameCollection;
 extern const Command kServerStatus;
+extern const Command kShardCollection;
+extern const Command kSplit;
 extern const Command kStartSession;
 extern const Command kUpdate;
 extern const Command kValidate;

@@ -60,7 +60,7 @@ bool ShardKey::is_of_id() const {
                              [](const Field& field) { return field.path == "_id" || field.path.starts_with("_id."); });
 }
 
-Result<std::vector<bson::OwnedValue>> ShardKey::Values(bson::View document) const {
+Result<std::vector<bson::OwnedValue>> ShardKey::Values(bson::View document, bool hash) const {
   std::array<Value, query::KeyPaths::kPathsMax> found;
   if (!paths_.PlainKey(document, found)) {
     return Status(Code::kShardKeyNotFound,
@@ -76,7 +76,7 @@ Result<std::vector<bson::OwnedValue>> ShardKey::Values(bson::View document) cons
                            " cannot be stored in the shard key field '", fields_[i].path, "'"));
     }
     const Value value = found[i].missing() ? bson::Arena::Null() : found[i];
-    values.emplace_back(fields_[i].hashed ? arena.Int64(bson::MongoHash(value)) : value);
+    values.emplace_back(hash && fields_[i].hashed ? arena.Int64(bson::MongoHash(value)) : value);
   }
   return values;
 }
@@ -84,14 +84,17 @@ Result<std::vector<bson::OwnedValue>> ShardKey::Values(bson::View document) cons
 Result<std::string> ShardKey::KeyOf(bson::View document) const {
   std::string key;
   if (empty()) return key;
-  BRAID_TRY(const auto values, Values(document));
+  BRAID_TRY(const auto values, Values(document, true));
   for (const bson::OwnedValue& value : values) bson::AppendKey(&key, value);
   return key;
 }
 
-Result<bson::Document> ShardKey::ValuesOf(bson::View document) const {
+Result<bson::Document> ShardKey::ValuesOf(bson::View document) const { return Named(document, true); }
+Result<bson::Document> ShardKey::PlainValuesOf(bson::View document) const { return Named(document, false); }
+
+Result<bson::Document> ShardKey::Named(bson::View document, bool hash) const {
   bson::Builder out;
-  BRAID_TRY(const auto values, Values(document));
+  BRAID_TRY(const auto values, Values(document, hash));
   for (size_t i = 0; i < fields_.size(); ++i) out.Append(fields_[i].path, values[i]);
   return out.Finish();
 }

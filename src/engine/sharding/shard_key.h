@@ -36,6 +36,8 @@ class ShardKey {
   Result<std::string> KeyOf(bson::View document) const;
   /// The same as a document, as config.chunks has it: {user_id: NumberLong(hash)}.
   Result<bson::Document> ValuesOf(bson::View document) const;
+  /// The same without hashing, for people.
+  Result<bson::Document> PlainValuesOf(bson::View document) const;
 
   /// The key of a bound such as {user_id: MinKey}: a value for each field, in order, already hashed. kBadValue.
   Result<std::string> Encode(bson::View bound) const;
@@ -45,7 +47,8 @@ class ShardKey {
   bson::Document Highest() const;  ///< every field MaxKey
 
  private:
-  Result<std::vector<bson::OwnedValue>> Values(bson::View document) const;
+  Result<std::vector<bson::OwnedValue>> Values(bson::View document, bool hash) const;
+  Result<bson::Document> Named(bson::View document, bool hash) const;
 
   bson::Document pattern_;
   std::vector<Field> fields_;

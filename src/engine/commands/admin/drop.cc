@@ -36,6 +36,8 @@ Result<bson::Document> RunDropDatabase(Call& call) {
     BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Drop(collection->ns));
     call.context.NotePosition(change.position);
   }
+  BRAID_TRY(const storage::LogPosition position, call.engine.catalog->ForgetDatabase(database));
+  call.context.NotePosition(position);
   call.engine.cursors.KillNamespace({std::string(database), ""});
   return bson::Make("dropped", database);
 }

@@ -1,4 +1,6 @@
 // createIndexes, listIndexes, dropIndexes.
+#include <algorithm>
+
 #include "base/strings.h"
 #include "engine/bson/json.h"
 #include "engine/commands/arg_reader.h"
@@ -6,6 +8,7 @@
 #include "engine/commands/config/views.h"
 #include "engine/commands/crud/batch.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/sharding/unique_note.h"
 #include "engine/commands/table.h"
 #include "engine/commands/topology.h"
 #include "engine/txn/index_build.h"
@@ -13,11 +16,16 @@
 namespace braid::commands {
 namespace {
 
-// A mongos repeats each shard's answer under `raw`; here there is one shard to ask.
-bson::Document WithRaw(const Call& call, bson::View fields) {
+// A mongos repeats each shard's answer under `raw`.
+bson::Document WithRaw(const Call& call, const catalog::Namespace& ns, bson::View fields) {
   bson::Builder reply;
-  reply.OpenObject("raw").OpenObject(ShardHost(call.engine, 0)).AppendAll(fields).Append("ok", 1.0).Close().Close();
-  reply.AppendAll(fields);
+  reply.OpenObject("raw");
+  const catalog::CollectionPtr collection = call.engine.catalog->Find(ns);
+  for (const storage::ShardNumber shard :
+       collection == nullptr ? sharding::ShardNumbers{0} : collection->placement->Shards()) {
+    reply.OpenObject(ShardHost(call.engine, shard)).AppendAll(fields).Append("ok", 1.0).Close();
+  }
+  reply.Close().AppendAll(fields);
   return reply.Finish();
 }
 
@@ -48,8 +56,11 @@ Result<bson::Document> RunCreate(Call& call) {
     reply.Append("note", "all indexes already exist");
   } else {
     reply.Append("commitQuorum", "votingMembers");
+    const catalog::CollectionPtr collection = call.engine.catalog->Find(ns);
+    const std::string note = collection == nullptr ? std::string() : UniqueNote(*collection);
+    if (!note.empty()) reply.Append("note", note);
   }
-  return WithRaw(call, reply.Finish());
+  return WithRaw(call, ns, reply.Finish());
 }
 
 Result<catalog::CollectionPtr> Existing(Call& call, std::string_view collection) {
@@ -128,6 +139,24 @@ Status Choose(const catalog::Collection& collection, const bson::Value& index, s
   return {};
 }
 
+/// The last index of a shard key stays: "*" passes it over, a drop by name is refused.
+Status KeepShardKeyIndex(const catalog::Collection& collection, const bson::Value& index,
+                         std::vector<uint32_t>* numbers) {
+  if (!collection.placement->keeps_global_keys()) return {};
+  catalog::Collection rest = collection;
+  std::erase_if(rest.indexes, [&](const auto& each) { return std::ranges::count(*numbers, each->number) > 0; });
+  if (rest.ShardKeyIndex(collection.placement->key) != nullptr) return {};
+  const catalog::Index* kept = collection.ShardKeyIndex(collection.placement->key);
+  if (kept == nullptr) return {};
+  if (index.Is(bson::Type::kString) && index.AsString() == "*") {
+    std::erase(*numbers, kept->number);
+    return {};
+  }
+  return {Code::kCannotDropShardKeyIndex,
+          StrCat("Cannot drop the only shard key index: ", kept->spec.name, " serves the key ",
+                 bson::ToShell(collection.placement->key.pattern()))};
+}
+
 Result<bson::Document> RunDrop(Call& call) {
   std::string_view name;
   bson::Value index;
@@ -140,6 +169,7 @@ Result<bson::Document> RunDrop(Call& call) {
   BRAID_CHECK_OK(CheckNoConfigView(collection->ns));
   std::vector<uint32_t> numbers;
   BRAID_CHECK_OK(Choose(*collection, index, &numbers));
+  BRAID_CHECK_OK(KeepShardKeyIndex(*collection, index, &numbers));
   if (!numbers.empty()) {
     BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->RemoveIndexes(collection->ns, numbers));
     call.context.NotePosition(change.position);
@@ -149,7 +179,7 @@ Result<bson::Document> RunDrop(Call& call) {
   reply.Append("nIndexesWas", static_cast<int32_t>(collection->indexes.size()));
   if (index.Is(bson::Type::kString) && index.AsString() == "*")
     reply.Append("msg", "non-_id indexes dropped for collection");
-  return WithRaw(call, reply.Finish());
+  return WithRaw(call, collection->ns, reply.Finish());
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+// Balancer: evens out the shards of every sharded collection in the background, and empties shards that go.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "engine/balance/move.h"
+#include "engine/balance/watch.h"
+
+namespace braid::balance {
+
+/// One thread that looks every second, and whoever calls Move. One move at a time. What a kill interrupted is finished
+/// by the first round after the start.
+class Balancer {
+ public:
+  explicit Balancer(txn::Shared& shared);
+  ~Balancer();  ///< stops and joins; a move under way is finished after the next start
+  Balancer(const Balancer&) = delete;
+  Balancer& operator=(const Balancer&) = delete;
+
+  /// moveChunk, moveRange, movePrimary: on the caller's thread, after the move that is under way.
+  Result<uint64_t> Move(txn::Context& context, const catalog::Namespace& ns, uint32_t number,
+                        const KeyBoundsOfMove& range, storage::ShardNumber to);
+  /// Looks at once: a shard was added, or the balancer was switched on.
+  void Wake();
+  /// One look at everything; the number of documents moved. For the thread and for tests.
+  Result<uint64_t> Round();
+
+  /// config.settings: {_id: "balancer", mode: "off"} or {stopped: true} switch it off; {activeWindow: {start: "23:00",
+  /// stop: "6:00"}} (UTC) limits it.
+  Result<bool> enabled();
+  bool in_round() const { return in_round_; }
+  uint64_t rounds() const { return rounds_; }
+  uint64_t documents_moved() const { return documents_moved_; }
+
+ private:
+  void Loop();
+  Status RoundOf(txn::Context& context, const catalog::CollectionPtr& collection, bool enabled, uint64_t* moved);
+  Status Balance(txn::Context& context, const catalog::Namespace& ns, uint32_t number, uint64_t* moved);
+
+  txn::Shared& shared_;
+  std::timed_mutex moving_;  // one move at a time
+  Watch watch_;
+  std::atomic<bool> in_round_{false};
+  std::atomic<uint64_t> rounds_{0};
+  std::atomic<uint64_t> documents_moved_{0};
+  std::mutex mu_;  // guards stop_ and woken_
+  std::condition_variable wake_;
+  bool stop_ = false;
+  bool woken_ = false;
+  txn::Operations::Handle operation_;  // of the thread; killed to stop it
+  std::thread thread_;
+};
+
+}  // namespace braid::balance

@@ -1,0 +1,36 @@
+// Policy: how much goes from which shard to which, so that all have the same.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/sharding/placement.h"
+
+namespace braid::balance {
+
+/// What a shard has of a collection: documents, or the share of the hash's range.
+struct Load {
+  storage::ShardNumber shard = 0;
+  double amount = 0;
+  bool draining = false;  // is to have nothing
+  bool stuck = false;     // nothing more can be taken from it
+};
+
+struct Transfer {
+  storage::ShardNumber from = 0;
+  storage::ShardNumber to = 0;
+  double amount = 0;
+};
+
+/// Balancing begins when a shard is off the mean by more than `begin` and goes on until nothing as large as `end` is to
+/// be moved: without the gap it would follow every insert.
+struct Tolerance {
+  double begin = 0;
+  double end = 0;
+};
+
+/// The next transfer; nothing if all is well. Never more than brings either side to the mean, so that a new shard gets
+/// its share and nothing moves between the old ones. `under_way`: balancing has begun.
+std::optional<Transfer> NextTransfer(const std::vector<Load>& loads, const Tolerance& tolerance, bool* under_way);
+
+}  // namespace braid::balance

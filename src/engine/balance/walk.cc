@@ -1,0 +1,59 @@
+#include "engine/balance/walk.h"
+
+#include "base/strings.h"
+#include "engine/bson/builder.h"
+#include "engine/storage/keys.h"
+#include "engine/txn/records.h"
+
+namespace braid::balance {
+
+KeyRange KeyRange::Of(const catalog::Collection& collection, storage::ShardNumber shard, std::string_view begin,
+                      std::string_view end) {
+  KeyRange keys;
+  const catalog::Index* index =
+      collection.sharded() ? collection.ShardKeyIndex(collection.placement->key) : collection.indexes.front().get();
+  BRAID_ASSERT(index != nullptr);
+  if (index->number != 0) keys.index = index;
+  const std::string prefix = keys.index != nullptr ? storage::IndexPrefix(index->number, shard)
+                                                   : storage::DocumentPrefix(collection.number, shard);
+  keys.prefix_size = prefix.size();
+  keys.range.begin = prefix + std::string(begin);
+  keys.range.end = end.empty() ? storage::PrefixEnd(prefix) : prefix + std::string(end);
+  return keys;
+}
+
+Result<std::string> KeyRange::IdKeyAt(const storage::Cursor& cursor) const {
+  if (index == nullptr) return std::string(cursor.key().substr(prefix_size));
+  BRAID_TRY(const txn::StoredEntry entry, txn::ReadEntry(*index, cursor.key(), cursor.value()));
+  return std::string(entry.id_key);
+}
+
+Result<bson::Document> KeyRange::ShardKeyAt(const storage::Cursor& cursor, const sharding::ShardKey& key) const {
+  if (index == nullptr) return key.ValuesOf(bson::View(cursor.value()));
+  BRAID_TRY(const txn::StoredEntry entry, txn::ReadEntry(*index, cursor.key(), cursor.value()));
+  bson::Builder out;
+  for (size_t i = 0; i < key.fields().size(); ++i) {
+    const bson::Value value = entry.values.Find(StrCat(i));
+    if (value.missing()) {
+      out.Append(key.fields()[i].path, bson::Null{});
+    } else {
+      out.Append(key.fields()[i].path, value);
+    }
+  }
+  return out.Finish();
+}
+
+Result<HeldCollection> HeldCollection::Open(txn::Shared& shared, const catalog::Namespace& ns, uint32_t number) {
+  HeldCollection held;
+  while (true) {
+    held.collection_ = shared.catalog.Find(ns);
+    if (held.collection_ == nullptr || held.collection_->number != number) {
+      return Status(Code::kConflictingOperationInProgress, StrCat(ns.ToString(), " was dropped or renamed meanwhile"));
+    }
+    held.gate_ = std::shared_lock(held.collection_->state->gate);
+    if (shared.catalog.Find(ns) == held.collection_) return held;
+    held.gate_.unlock();  // it changed before we had the gate
+  }
+}
+
+}  // namespace braid::balance

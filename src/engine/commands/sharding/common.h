@@ -1,0 +1,27 @@
+// What the commands about shards and chunks share: namespaces, shards by name, chunks by what a client calls them.
+#pragma once
+
+#include "engine/balance/move.h"
+#include "engine/commands/command.h"
+
+namespace braid::commands {
+
+/// "db.collection" as one string; kInvalidNamespace.
+Result<catalog::Namespace> ParseFullName(std::string_view name);
+/// kNamespaceNotSharded (118) unless it is.
+Result<catalog::CollectionPtr> FindSharded(Call& call, const catalog::Namespace& ns);
+/// By name or by connection string ("shard1/host:port"); kShardNotFound (70).
+Result<catalog::Shard> FindShard(Call& call, std::string_view name);
+
+/// How a chunk is named: by a document in it, or by its bounds.
+struct ChunkSelector {
+  std::optional<bson::View> find;
+  std::optional<bson::View> bounds;  // an array of two
+};
+/// The position of the chunk in the table; kBadValue if there is none with exactly these bounds.
+Result<size_t> FindChunk(const sharding::Placement& placement, const ChunkSelector& selector);
+
+/// As the clock of the server says, for tables of chunks.
+uint64_t TimestampNow(Call& call);
+
+}  // namespace braid::commands

@@ -1,0 +1,45 @@
+// movePrimary: takes a database's unsharded collections to another shard.
+#include "base/strings.h"
+#include "engine/balance/changelog.h"
+#include "engine/commands/arg_reader.h"
+#include "engine/commands/parts.h"
+#include "engine/commands/sharding/common.h"
+#include "engine/commands/table.h"
+#include "engine/commands/topology.h"
+
+namespace braid::commands {
+namespace {
+
+// New collections are made on the new shard from the first moment on, then the old ones follow; a call that was
+// interrupted is made again.
+Result<bson::Document> Run(Call& call) {
+  std::string_view database;
+  std::string_view to;
+  ArgReader reader(call.request);
+  reader.Required("movePrimary", database);
+  reader.Required("to", to);
+  reader.Ignore({"moveTo"});
+  BRAID_CHECK_OK(reader.Finish());
+  if (database == "admin" || database == "config" || database == "local") {
+    return Status(Code::kInvalidOptions, StrCat("Can't move primary for ", database, " database"));
+  }
+  BRAID_TRY(const catalog::Shard shard, FindShard(call, to));
+  if (shard.draining) return Status(Code::kShardNotFound, StrCat("shard ", shard.name, " is being removed"));
+  BRAID_TRY(const storage::LogPosition position, call.engine.catalog->SetPrimary(database, shard.number));
+  call.context.NotePosition(position);
+  for (const catalog::CollectionPtr& collection : call.engine.catalog->Collections(database)) {
+    const sharding::Chunk& whole = collection->placement->chunks.front();
+    if (collection->sharded() || (whole.shard == shard.number && !whole.from)) continue;
+    BRAID_CHECK_OK(call.engine.balancer.Move(call.context, collection->ns, collection->number, {}, shard.number));
+  }
+  balance::NoteChange(call.context, "movePrimary", database, bson::Make("to", shard.name));
+  return bson::Make("primary", ShardHost(call.engine, shard.number));
+}
+
+}  // namespace
+
+constinit const Command kMovePrimary = {.name = "movePrimary",
+                                        .flags = kWrites | kAdminOnly,
+                                        .help = "Moves a database's unsharded collections to another shard.",
+                                        .run = Run};
+}  // namespace braid::commands
