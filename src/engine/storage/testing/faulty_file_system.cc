@@ -1,13 +1,6 @@
 #include "engine/storage/testing/faulty_file_system.h"
 
-#include <cstring>
-#include <map>
-#include <mutex>
-#include <optional>
-#include <set>
-#include <vector>
-
-#include "base/random.h"
+#include "engine/storage/testing/simulated_disk.h"
 
 namespace braid::storage {
 
@@ -18,172 +11,7 @@ using rocksdb::Slice;
 
 namespace {
 
-constexpr size_t kSectorBytes = 512;
-
-struct File {
-  std::string bytes;
-  size_t synced = 0;                            // up to here on the disk,
-  std::vector<std::pair<size_t, size_t>> gone;  // except for what a failed sync has forgotten
-};
-using Files = std::map<std::string, std::shared_ptr<File>>;
-
-/// Names that change together; null: the name goes.
-using NameChange = std::vector<std::pair<std::string, std::shared_ptr<File>>>;
-
-void Apply(const NameChange& change, Files& files) {
-  for (const auto& [name, file] : change) {
-    if (file == nullptr) {
-      files.erase(name);
-    } else {
-      files[name] = file;
-    }
-  }
-}
-
-/// What is left of a file when the power fails.
-std::shared_ptr<File> Survivor(const std::string& name, const File& file, Random& random) {
-  auto left = std::make_shared<File>();
-  const size_t unsynced = file.bytes.size() - file.synced;
-  const size_t kept = random.Chance(1, 3) ? 0 : random.Chance(1, 3) ? unsynced : random.Below(unsynced + 1);
-  std::string& bytes = left->bytes;
-  bytes = file.bytes.substr(0, file.synced + kept);
-  for (const auto& [begin, end] : file.gone) {
-    for (size_t at = begin; at < std::min(end, bytes.size()); ++at) bytes[at] = 0;
-  }
-  if (kept > 0 && name.find("MANIFEST") == std::string::npos) {
-    switch (random.Below(4)) {
-      case 0: {  // garbage at the end
-        const size_t garbage = 1 + random.Below(std::min<size_t>(kept, 3 * kSectorBytes));
-        for (size_t at = bytes.size() - garbage; at < bytes.size(); ++at) bytes[at] = static_cast<char>(random.Next());
-        break;
-      }
-      case 1:  // sectors that were not written, before others that were
-        for (size_t at = file.synced; at < bytes.size(); ++at) {
-          const size_t end = std::min(bytes.size(), (at / kSectorBytes + 1) * kSectorBytes);
-          if (random.Chance(1, 4)) std::memset(bytes.data() + at, 0, end - at);
-          at = end - 1;
-        }
-        break;
-      default: break;  // cut
-    }
-  }
-  left->synced = bytes.size();
-  return left;
-}
-
-}  // namespace
-
-struct FaultyFileSystem::Disk {
-  explicit Disk(uint64_t seed) : random(seed) {}
-
-  mutable std::mutex mu;  // guards what follows
-  Random random;
-  Files files;                      // as the running system sees them
-  Files durable;                    // the names on the disk
-  std::vector<NameChange> changes;  // since the directory was synced
-  std::set<std::string> directories;
-  std::set<std::string> locks;
-  std::optional<Fault> armed;
-  uint64_t left = 0;  // calls (or bytes) until it happens
-  bool fired = false;
-  bool again = false;  // what failed once goes on failing
-  bool dead = false;
-
-  /// Counts a call of this kind; true if it is to fail.
-  bool Due(Fault fault) {
-    if (armed != fault) return false;
-    if (fired) return again;
-    if (left-- > 0) return false;
-    fired = true;
-    again = random.Chance(1, 2);
-    return true;
-  }
-
-  /// Before every change. The power may fail here.
-  IOStatus Change() {
-    if (!dead && Due(Fault::kPowerLoss)) LosePower();
-    return Alive();
-  }
-  IOStatus Alive() const { return dead ? IOStatus::IOError("no power") : IOStatus::OK(); }
-
-  void Rename(NameChange change) {
-    Apply(change, files);
-    changes.push_back(std::move(change));
-  }
-
-  void LosePower() {
-    const size_t written = random.Below(changes.size() + 1);
-    for (size_t i = 0; i < written; ++i) Apply(changes[i], durable);
-    std::map<const File*, std::shared_ptr<File>> survivors;
-    for (auto& [name, file] : durable) {
-      auto& survivor = survivors[file.get()];
-      if (survivor == nullptr) survivor = Survivor(name, *file, random);
-      file = survivor;
-    }
-    files = durable;
-    changes.clear();
-    dead = true;
-  }
-
-  std::shared_ptr<File> Find(const std::string& name) const {
-    const auto at = files.find(name);
-    return at == files.end() ? nullptr : at->second;
-  }
-
-  IOStatus Append(File& file, std::string_view bytes) {
-    if (IOStatus status = Change(); !status.ok()) return status;
-    if (Due(Fault::kAppendError)) {
-      file.bytes.append(bytes.substr(0, random.Below(bytes.size() + 1)));
-      return IOStatus::IOError("injected error of an append");
-    }
-    if (armed == Fault::kFullDisk) {
-      const size_t fits = std::min<size_t>(left, bytes.size());
-      file.bytes.append(bytes.substr(0, fits));
-      left -= fits;
-      if (fits == bytes.size()) return IOStatus::OK();
-      fired = true;
-      return IOStatus::NoSpace("injected: no space left on the disk");
-    }
-    file.bytes.append(bytes);
-    return IOStatus::OK();
-  }
-
-  IOStatus Sync(File& file) {
-    if (IOStatus status = Change(); !status.ok()) return status;
-    if (Due(Fault::kSyncError)) {
-      // Systems differ: some forget what they could not write, and the next sync succeeds without it.
-      if (random.Chance(1, 2)) {
-        file.gone.emplace_back(file.synced, file.bytes.size());
-        file.synced = file.bytes.size();
-      }
-      return IOStatus::IOError("injected error of a sync");
-    }
-    file.synced = file.bytes.size();
-    return IOStatus::OK();
-  }
-
-  IOStatus SyncNames() {
-    if (IOStatus status = Change(); !status.ok()) return status;
-    if (Due(Fault::kSyncError)) return IOStatus::IOError("injected error of a directory's sync");
-    for (const NameChange& change : changes) Apply(change, durable);
-    changes.clear();
-    return IOStatus::OK();
-  }
-
-  IOStatus Read(const File& file, uint64_t offset, size_t count, Slice* result, char* scratch) {
-    *result = Slice(scratch, 0);
-    if (IOStatus status = Alive(); !status.ok()) return status;
-    if (Due(Fault::kReadError)) return IOStatus::IOError("injected error of a read");
-    if (offset >= file.bytes.size()) return IOStatus::OK();
-    const size_t size = file.bytes.copy(scratch, count, offset);
-    *result = Slice(scratch, size);
-    return IOStatus::OK();
-  }
-};
-
-namespace {
-
-using Disk = FaultyFileSystem::Disk;
+using Disk = SimulatedDisk;
 
 class SequentialFile final : public rocksdb::FSSequentialFile {
  public:
@@ -288,7 +116,7 @@ std::string_view FaultName(Fault fault) {
   return "";
 }
 
-FaultyFileSystem::FaultyFileSystem(uint64_t seed) : disk_(std::make_shared<Disk>(seed)) {}
+FaultyFileSystem::FaultyFileSystem(uint64_t seed) : disk_(std::make_shared<SimulatedDisk>(seed)) {}
 FaultyFileSystem::~FaultyFileSystem() = default;
 
 void FaultyFileSystem::Arm(Fault fault, uint64_t after) {

@@ -75,10 +75,8 @@ class FaultyFileSystem final : public rocksdb::FileSystem {
   IOStatus GetAbsolutePath(const std::string& path, const Options& options, std::string* result, Debug* debug) override;
   IOStatus IsDirectory(const std::string& path, const Options& options, bool* is, Debug* debug) override;
 
-  struct Disk;
-
  private:
-  const std::shared_ptr<Disk> disk_;  // shared with open files
+  const std::shared_ptr<struct SimulatedDisk> disk_;  // shared with open files
 };
 
 }  // namespace braid::storage
