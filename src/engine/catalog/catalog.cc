@@ -198,6 +198,7 @@ Result<Catalog::Change> Catalog::FinishIndexes(const Namespace& ns, const std::v
       BRAID_CHECK_OK(index->build_error());  // under the gate: no writer can add one any more
       auto ready = index->Clone();
       ready->building = false;
+      ready->ready_at = store_.newest();  // nobody writes now, and every document has its entries
       index = std::move(ready);
       ++finished;
     }

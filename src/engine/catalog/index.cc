@@ -8,6 +8,7 @@ std::shared_ptr<Index> Index::Clone() const {
   copy->spec = spec;
   copy->number = number;
   copy->building = building;
+  copy->ready_at = ready_at;
   copy->multikey = multikey.load();
   copy->multikey_stored = multikey_stored.load();
   copy->build_failed = build_failed.load();

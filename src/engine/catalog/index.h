@@ -13,6 +13,7 @@
 #include "engine/bson/value.h"
 #include "engine/query/match/filter.h"
 #include "engine/query/match/key_paths.h"
+#include "engine/storage/store.h"
 
 namespace braid::catalog {
 
@@ -57,9 +58,10 @@ struct IndexSpec {
 /// An index in use. Spec and number never change; multikey bits only gain.
 struct Index {
   IndexSpec spec;
-  uint32_t number = 0;                               // 0: the _id index
-  bool building = false;                             // writers maintain it, readers do not use it yet
-  mutable std::atomic<uint64_t> multikey{0};         // bit i: field i has met an array
+  uint32_t number = 0;                        // 0: the _id index
+  bool building = false;                      // writers maintain it, readers do not use it yet
+  storage::LogPosition ready_at = 0;          // the commit that made it ready; an older snapshot may lack entries
+  mutable std::atomic<uint64_t> multikey{0};  // bit i: field i has met an array
   mutable std::atomic<uint64_t> multikey_stored{0};  // those of the bits that are committed
   mutable std::atomic<bool> build_failed{false};     // a writer met a duplicate while a unique index was being built
   mutable std::atomic<uint64_t> uses{0};             // for $indexStats

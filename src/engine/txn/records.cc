@@ -1,5 +1,4 @@
-// Records: every write first computes and checks everything, locks included, and then writes: so an error leaves
-// nothing of the document behind.
+// Records: where a document is, and how it is inserted, replaced, removed and moved there.
 #include "engine/txn/records.h"
 
 #include <algorithm>
@@ -8,8 +7,8 @@
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/key_encoding.h"
-#include "engine/catalog/index_keys.h"
 #include "engine/storage/keys.h"
+#include "engine/txn/record_change.h"
 #include "engine/txn/record_errors.h"
 
 namespace braid::txn {
@@ -18,231 +17,8 @@ namespace {
 using catalog::Collection;
 using catalog::CollectionPtr;
 using catalog::Index;
-using catalog::IndexEntries;
-using catalog::IndexEntry;
 
 constexpr size_t kWriteSetBytesMax = 1u << 30;
-
-/// Where a version of a document is, or is to be.
-struct Version {
-  const bson::View* document = nullptr;  // null: there is no such version
-  storage::ShardNumber shard = 0;
-};
-
-/// What a write changes in one index.
-struct IndexChange {
-  std::shared_ptr<const Index> index;
-  std::vector<std::string> removed;         // keys, whole
-  std::vector<std::string> removed_if_own;  // of a unique index being built: may belong to another document
-  std::vector<IndexEntry> added;            // key: whole
-  std::vector<std::string> claimed;         // keys of the index over all shards (keys.h 'u'), whole
-  std::vector<std::string> released;
-  uint64_t multikey = 0;
-};
-
-/// Everything that one write of a document takes with it.
-class Change {
- public:
-  Change(Context& context, const CollectionPtr& collection, std::string id_key)
-      : context_(context), collection_(collection), id_key_(std::move(id_key)) {}
-
-  Status Plan(const std::shared_ptr<const Index>& index, const Version& before, const Version& after);
-  Status PlanAll(const Version& before, const Version& after);
-  Status Write();
-  /// Document, its place over all shards, counters.
-  void WriteDocument(const Version& before, const Version& after);
-  /// Only the keys that are unique over all shards.
-  Status WriteGlobalKeys(const Version& document);
-  const std::string& id_key() const { return id_key_; }
-
- private:
-  Result<IndexEntries> EntriesOf(const Index& index, const bson::View* document) const;
-  Status CheckUnique(const Index& index, const IndexEntry& entry, const std::string& key, bool* skip);
-  Status ClaimGlobally(const Index& index, const IndexEntry& entry, IndexChange* change, bool* skip);
-  Status WriteMultikey(const IndexChange& change);
-  std::string DocumentKeyOn(storage::ShardNumber shard) const {
-    return storage::DocumentPrefix(collection_->number, shard).append(id_key_);
-  }
-
-  Context& context_;
-  const CollectionPtr& collection_;
-  const std::string id_key_;
-  std::vector<IndexChange> changes_;
-  storage::Buffer buffer_;
-};
-
-/// True if both versions have the same single key: what most updates leave every index but one with.
-bool SamePlainKey(const catalog::IndexSpec& spec, const bson::View* before, const bson::View* after) {
-  if (before == nullptr || after == nullptr || spec.partial_filter) return false;
-  std::array<bson::Value, query::KeyPaths::kPathsMax> a;
-  std::array<bson::Value, query::KeyPaths::kPathsMax> b;
-  if (!spec.paths.PlainKey(*before, a) || !spec.paths.PlainKey(*after, b)) return false;
-  for (size_t i = 0; i < spec.fields.size(); ++i) {
-    if (!a[i].Identical(b[i])) return false;
-  }
-  return true;
-}
-
-Result<IndexEntries> Change::EntriesOf(const Index& index, const bson::View* document) const {
-  if (document == nullptr) return IndexEntries{};
-  Result<IndexEntries> entries = catalog::MakeEntries(index.spec, *document);
-  if (!entries.ok() && index.building) {
-    index.FailBuild(entries.error());
-    return IndexEntries{};
-  }
-  return entries;
-}
-
-/// `key` is that of the entry on its shard, or of the index over all shards. The value names the owner.
-Status Change::CheckUnique(const Index& index, const IndexEntry& entry, const std::string& key, bool* skip) {
-  BRAID_CHECK_OK(context_.Lock(key));
-  BRAID_TRY(bool found, context_.writes().Get(key, {}, &buffer_));
-  if (!found) return {};
-  std::string owner(buffer_.view());
-  if (!collection_->placement->keeps_global_keys()) {
-    BRAID_TRY(StoredEntry stored, ReadEntry(index, key, buffer_.view()));
-    owner = std::string(stored.id_key);
-  }
-  if (owner == id_key_) return {};
-  if (collection_->has_ttl()) {
-    storage::Buffer document;
-    const storage::ShardNumber guess = collection_->placement->chunks.front().shard;
-    BRAID_TRY(auto shard, ReadForChange(context_, *collection_, owner, guess, &document));
-    if (shard && collection_->IsExpired(bson::View(document.view()), context_.now_millis())) {
-      return Remove(context_, collection_, *shard, bson::View(document.view()));
-    }
-  }
-  const Status duplicate = DuplicateKey(*collection_, index.spec, entry.values);
-  if (!index.building) return duplicate;
-  index.FailBuild(duplicate);
-  *skip = true;
-  return {};
-}
-
-Status Change::ClaimGlobally(const Index& index, const IndexEntry& entry, IndexChange* change, bool* skip) {
-  std::string key = storage::GlobalKey(index.number, entry.key);
-  BRAID_CHECK_OK(CheckUnique(index, entry, key, skip));
-  if (!*skip) change->claimed.push_back(std::move(key));
-  return {};
-}
-
-Status Change::Plan(const std::shared_ptr<const Index>& index, const Version& before, const Version& after) {
-  const bool moves = before.document != nullptr && after.document != nullptr && before.shard != after.shard;
-  if (!moves && SamePlainKey(index->spec, before.document, after.document)) return {};
-  BRAID_TRY(IndexEntries old_entries, EntriesOf(*index, before.document));
-  BRAID_TRY(IndexEntries new_entries, EntriesOf(*index, after.document));
-  const bool global = index->spec.unique && collection_->placement->keeps_global_keys();
-  IndexChange change{.index = index, .multikey = new_entries.multikey};
-  auto& removed = index->building && index->spec.unique ? change.removed_if_own : change.removed;
-  auto old_entry = old_entries.entries.begin();
-  const auto remove_up_to = [&](const IndexEntry* end) {
-    for (; old_entry != old_entries.entries.end() && (end == nullptr || old_entry->key < end->key); ++old_entry) {
-      removed.push_back(EntryKey(*index, before.shard, old_entry->key, id_key_));
-      if (global) change.released.push_back(storage::GlobalKey(index->number, old_entry->key));
-    }
-  };
-  for (IndexEntry& entry : new_entries.entries) {
-    remove_up_to(&entry);
-    const bool same_key = old_entry != old_entries.entries.end() && old_entry->key == entry.key;
-    const bool same = same_key && !moves && old_entry->values.bytes() == entry.values.bytes();
-    if (same_key && moves) removed.push_back(EntryKey(*index, before.shard, old_entry->key, id_key_));
-    if (same_key) ++old_entry;
-    if (same) continue;
-    std::string key = EntryKey(*index, after.shard, entry.key, id_key_);
-    bool skip = false;
-    if (index->spec.unique && (!same_key || index->building)) {
-      BRAID_CHECK_OK(global ? ClaimGlobally(*index, entry, &change, &skip) : CheckUnique(*index, entry, key, &skip));
-    }
-    if (!skip) change.added.push_back({std::move(key), std::move(entry.values)});
-  }
-  remove_up_to(nullptr);
-  if ((change.multikey & ~index->multikey_stored.load()) != 0) {
-    BRAID_CHECK_OK(context_.Lock(storage::MultikeyKey(index->number)));
-  }
-  changes_.push_back(std::move(change));
-  return {};
-}
-
-Status Change::PlanAll(const Version& before, const Version& after) {
-  for (const auto& index : collection_->indexes) {
-    if (index->number != 0) BRAID_CHECK_OK(Plan(index, before, after));
-  }
-  return {};
-}
-
-Status Change::WriteMultikey(const IndexChange& change) {
-  if ((change.multikey & ~change.index->multikey_stored.load()) == 0) return {};
-  const std::string key = storage::MultikeyKey(change.index->number);
-  uint64_t bits = 0;
-  BRAID_TRY(bool found, context_.writes().Get(key, {}, &buffer_));
-  if (found) std::memcpy(&bits, buffer_.view().data(), std::min<size_t>(8, buffer_.view().size()));
-  bits |= change.multikey;
-  context_.writes().Put(key, {reinterpret_cast<const char*>(&bits), 8});
-  context_.NoteMultikey(change.index, bits);
-  return {};
-}
-
-Status Change::Write() {
-  storage::WriteSet& writes = context_.writes();
-  for (const IndexChange& change : changes_) {
-    BRAID_CHECK_OK(WriteMultikey(change));
-    for (const std::string& key : change.removed) writes.Delete(key);
-    for (const std::string& key : change.removed_if_own) {
-      BRAID_TRY(bool found, writes.Get(key, {}, &buffer_));
-      if (!found) continue;
-      BRAID_TRY(StoredEntry stored, ReadEntry(*change.index, key, buffer_.view()));
-      if (stored.id_key == id_key_) writes.Delete(key);
-    }
-    for (const std::string& key : change.released) {
-      // Of an index being built the key may be another document's.
-      BRAID_TRY(bool found, writes.Get(key, {}, &buffer_));
-      if (found && buffer_.view() == id_key_) writes.Delete(key);
-    }
-    for (const IndexEntry& entry : change.added)
-      writes.Put(entry.key, EntryValue(*change.index, entry.values, id_key_));
-    for (const std::string& key : change.claimed) writes.Put(key, id_key_);
-  }
-  return {};
-}
-
-std::string ShardBytes(storage::ShardNumber shard) {
-  return {static_cast<char>(shard >> 8), static_cast<char>(shard & 0xff)};
-}
-
-void Change::WriteDocument(const Version& before, const Version& after) {
-  storage::WriteSet& writes = context_.writes();
-  const bool moves = before.document != nullptr && after.document != nullptr && before.shard != after.shard;
-  if (before.document != nullptr && (after.document == nullptr || moves)) writes.Delete(DocumentKeyOn(before.shard));
-  if (after.document != nullptr) writes.Put(DocumentKeyOn(after.shard), after.document->bytes());
-  const bson::View any = after.document != nullptr ? *after.document : *before.document;
-  if (collection_->placement->keeps_global_keys() && !collection_->PlacedById(any.Find("_id"))) {
-    const std::string key = storage::GlobalKey(collection_->number, id_key_);
-    if (after.document == nullptr) {
-      writes.Delete(key);
-    } else if (before.document == nullptr || moves) {
-      writes.Put(key, ShardBytes(after.shard));
-    }
-  }
-  const auto count = [this](const Version& version, int sign) {
-    if (version.document == nullptr) return;
-    context_.CountDocument(collection_, version.shard, sign, sign * static_cast<int64_t>(version.document->size()));
-  };
-  count(before, -1);
-  count(after, 1);
-}
-
-Status Change::WriteGlobalKeys(const Version& document) {
-  storage::WriteSet& writes = context_.writes();
-  if (!collection_->PlacedById(document.document->Find("_id"))) {
-    writes.Put(storage::GlobalKey(collection_->number, id_key_), ShardBytes(document.shard));
-  }
-  for (const auto& index : collection_->indexes) {
-    if (!index->spec.unique || index->number == 0) continue;
-    BRAID_TRY(const IndexEntries entries, EntriesOf(*index, document.document));
-    for (const IndexEntry& entry : entries.entries) writes.Put(storage::GlobalKey(index->number, entry.key), id_key_);
-  }
-  return {};
-}
 
 Status CheckRoom(Context& context) {
   if (context.writes().bytes() < kWriteSetBytesMax) return {};
@@ -342,7 +118,7 @@ Status Insert(Context& context, const CollectionPtr& collection, bson::View docu
   const bson::Value id = document.Find("_id");
   Version after{.document = &document};
   BRAID_TRY(after.shard, ShardFor(*collection, document));
-  Change change(context, collection, IdKey(id, collection->collation.get()));
+  RecordChange change(context, collection, IdKey(id, collection->collation.get()));
   storage::Buffer existing;
   BRAID_TRY(const auto found, ReadForChange(context, *collection, change.id_key(), after.shard, &existing));
   if (found) {
@@ -369,7 +145,7 @@ Status Replace(Context& context, const CollectionPtr& collection, storage::Shard
     const sharding::Chunk& chunk = collection->placement->ChunkOf(key);
     if (!chunk.HasPart(shard)) changed.shard = chunk.shard;  // while its chunk moves it may stay where it is
   }
-  Change change(context, collection, IdKey(before.Find("_id"), collection->collation.get()));
+  RecordChange change(context, collection, IdKey(before.Find("_id"), collection->collation.get()));
   BRAID_CHECK_OK(change.PlanAll(old, changed));
   BRAID_CHECK_OK(change.Write());
   change.WriteDocument(old, changed);
@@ -379,7 +155,7 @@ Status Replace(Context& context, const CollectionPtr& collection, storage::Shard
 Status Remove(Context& context, const CollectionPtr& collection, storage::ShardNumber shard, bson::View before) {
   BRAID_CHECK_OK(CheckRoom(context));
   const Version old{&before, shard};
-  Change change(context, collection, IdKey(before.Find("_id"), collection->collation.get()));
+  RecordChange change(context, collection, IdKey(before.Find("_id"), collection->collation.get()));
   BRAID_CHECK_OK(change.PlanAll(old, {}));
   BRAID_CHECK_OK(change.Write());
   change.WriteDocument(old, {});
@@ -390,7 +166,7 @@ Status Move(Context& context, const CollectionPtr& collection, storage::ShardNum
             bson::View document) {
   const Version old{&document, from};
   const Version moved{&document, to};
-  Change change(context, collection, IdKey(document.Find("_id"), collection->collation.get()));
+  RecordChange change(context, collection, IdKey(document.Find("_id"), collection->collation.get()));
   BRAID_CHECK_OK(change.PlanAll(old, moved));
   BRAID_CHECK_OK(change.Write());
   change.WriteDocument(old, moved);
@@ -399,14 +175,14 @@ Status Move(Context& context, const CollectionPtr& collection, storage::ShardNum
 
 Status AddToIndex(Context& context, const CollectionPtr& collection, const std::shared_ptr<const Index>& index,
                   storage::ShardNumber shard, bson::View document) {
-  Change change(context, collection, IdKey(document.Find("_id"), collection->collation.get()));
+  RecordChange change(context, collection, IdKey(document.Find("_id"), collection->collation.get()));
   BRAID_CHECK_OK(change.Plan(index, {}, {&document, shard}));
   return change.Write();
 }
 
 Status AddGlobalKeys(Context& context, const CollectionPtr& collection, storage::ShardNumber shard,
                      bson::View document) {
-  Change change(context, collection, IdKey(document.Find("_id"), collection->collation.get()));
+  RecordChange change(context, collection, IdKey(document.Find("_id"), collection->collation.get()));
   return change.WriteGlobalKeys({&document, shard});
 }
 

@@ -140,6 +140,7 @@ Result<CountExplanation> CountWithStages(txn::Context& context, const Query& que
   if (context.snapshot().empty()) context.FixSnapshot();
   sharding::ShardNumbers shards{0};
   if (bare.collection != nullptr && bare.collection->rows == nullptr) shards = RouteInSnapshot(context, &bare);
+  bare.read_at = context.snapshot().position();
   CountRouted(bare, shards.size());
   BRAID_TRY(const std::vector<Access> accesses, PlanAccesses(bare));
   CountOptions options{static_cast<uint64_t>(query.skip), static_cast<uint64_t>(query.limit), run_it, explain};

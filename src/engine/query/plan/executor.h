@@ -31,9 +31,10 @@ struct Query {
   std::optional<bson::Document> max;
   bool return_key = false;
   bool show_record_id = false;
-  bool keeps_sort_key = false;  // the rows are merged with those of other shards (gather.h)
-  bool for_change = false;      // update, delete, findAndModify: whole documents, no covering
-  bool explain = false;         // measure the time of each stage
+  storage::LogPosition read_at = UINT64_MAX;  // of the snapshot, once it is fixed: younger indexes are of no use
+  bool keeps_sort_key = false;                // the rows are merged with those of other shards (gather.h)
+  bool for_change = false;                    // update, delete, findAndModify: whole documents, no covering
+  bool explain = false;                       // measure the time of each stage
 };
 
 /// A stream of documents, pulled one at a time. Not thread-safe.

@@ -76,9 +76,10 @@ class TreePlan final : public Plan {
     const catalog::CollectionPtr before = query_.collection;
     sharding::ShardNumbers shards{0};
     if (before != nullptr && before->rows == nullptr) shards = RouteInSnapshot(context, &query_);
+    query_.read_at = context.snapshot().position();
     const bool merged = shards.size() > 1;
     // Whatever the snapshot holds has set its bits before.
-    if (merged || query_.collection != before || !PathsAreCurrent(accesses_)) {
+    if (merged || query_.collection != before || !PathsAreCurrent(accesses_) || !AreReady(accesses_, query_.read_at)) {
       part_ = PartOf(query_, merged);
       BRAID_CHECK_OK(MakeAccesses());
     }

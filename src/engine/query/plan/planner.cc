@@ -38,6 +38,7 @@ class Planner {
     }
     if (query_.collection->rows != nullptr) return Rows();
     if (hint_.natural != 0) return Only(Collection(hint_.natural < 0));
+    if (hint_.index != nullptr && hint_.index->ready_at > query_.read_at) return Only(Collection(false));
     if (hint_.index != nullptr) {
       AddIndex(hint_.index, true);
     } else {
@@ -69,7 +70,7 @@ class Planner {
   }
 
   bool Usable(const catalog::Index& index, const MatchNode& filter, const Conditions& conditions) const {
-    if (index.building || index.spec.hidden) return false;
+    if (index.building || index.spec.hidden || index.ready_at > query_.read_at) return false;
     return HoldsAllMatches(index, filter, conditions, collation_);
   }
 
@@ -221,6 +222,15 @@ bool PathsAreCurrent(const std::vector<Access>& accesses) {
   for (const Access& access : accesses) {
     for (const IndexPath& path : access.paths) {
       if (!path.clustered && path.multikey != path.index->multikey.load()) return false;
+    }
+  }
+  return true;
+}
+
+bool AreReady(const std::vector<Access>& accesses, storage::LogPosition read_at) {
+  for (const Access& access : accesses) {
+    for (const IndexPath& path : access.paths) {
+      if (path.index->ready_at > read_at) return false;
     }
   }
   return true;

@@ -1,0 +1,58 @@
+// RecordChange: everything that one write of a document takes with it: entries of every index, keys that are unique
+// over all shards, the document itself, counters. It first computes and checks everything, locks included, and then
+// writes: so an error leaves nothing of the document behind.
+#pragma once
+
+#include "engine/catalog/index_keys.h"
+#include "engine/txn/context.h"
+
+namespace braid::txn {
+
+/// Where a version of a document is, or is to be.
+struct Version {
+  const bson::View* document = nullptr;  // null: there is no such version
+  storage::ShardNumber shard = 0;
+};
+
+class RecordChange {
+ public:
+  RecordChange(Context& context, const catalog::CollectionPtr& collection, std::string id_key)
+      : context_(context), collection_(collection), id_key_(std::move(id_key)) {}
+
+  Status Plan(const std::shared_ptr<const catalog::Index>& index, const Version& before, const Version& after);
+  Status PlanAll(const Version& before, const Version& after);
+  /// The entries that were planned.
+  Status Write();
+  /// Document, its place over all shards, counters.
+  void WriteDocument(const Version& before, const Version& after);
+  /// Only the keys that are unique over all shards.
+  Status WriteGlobalKeys(const Version& document);
+  const std::string& id_key() const { return id_key_; }
+
+ private:
+  /// What a write changes in one index.
+  struct IndexChange {
+    std::shared_ptr<const catalog::Index> index;
+    std::vector<std::string> removed;         // keys, whole
+    std::vector<std::string> removed_if_own;  // of a unique index being built: may belong to another document
+    std::vector<catalog::IndexEntry> added;   // key: whole
+    std::vector<std::string> claimed;         // keys of the index over all shards (keys.h 'u'), whole
+    std::vector<std::string> released;
+    uint64_t multikey = 0;
+  };
+  Result<catalog::IndexEntries> EntriesOf(const catalog::Index& index, const bson::View* document) const;
+  Status CheckUnique(const catalog::Index& index, const catalog::IndexEntry& entry, const std::string& key, bool* skip);
+  Status ClaimGlobally(const catalog::Index& index, const catalog::IndexEntry& entry, IndexChange* change, bool* skip);
+  Status WriteMultikey(const IndexChange& change);
+  std::string DocumentKeyOn(storage::ShardNumber shard) const {
+    return storage::DocumentPrefix(collection_->number, shard).append(id_key_);
+  }
+
+  Context& context_;
+  const catalog::CollectionPtr& collection_;
+  const std::string id_key_;
+  std::vector<IndexChange> changes_;
+  storage::Buffer buffer_;
+};
+
+}  // namespace braid::txn
