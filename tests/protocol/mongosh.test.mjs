@@ -1,41 +1,16 @@
 // The shell: what people type into it, and the tour of the README word for word.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { serve } from '../lib/fixture.mjs';
+import { shellFor } from '../lib/mongosh.mjs';
 
 const f = await serve();
 const tests = join(dirname(fileURLToPath(import.meta.url)), '..');
-
-// A home of its own: nothing of the user's settings, and nothing is reported anywhere.
-const home = await mkdtemp(join(tmpdir(), 'braid-mongosh-'));
-after(() => rm(home, { recursive: true, force: true }));
-await mkdir(join(home, '.mongodb', 'mongosh'), { recursive: true });
-await writeFile(join(home, '.mongodb', 'mongosh', 'config'), '{ "enableTelemetry": false, "forceDisableTelemetry": true }');
-
-/** Runs mongosh; `input` is typed. Nothing may come on stderr. */
-async function mongosh(args, input = '') {
-  const child = spawn(join(tests, 'node_modules', '.bin', 'mongosh'), [f.server.uri, ...args], { env: { ...process.env, HOME: home }, timeout: 60000 });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (data) => (stdout += data));
-  child.stderr.on('data', (data) => (stderr += data));
-  child.stdin.end(input);
-  const code = await new Promise((resolve) => { child.once('close', resolve); });
-  assert.deepEqual([code, stderr], [0, ''], stdout);
-  return stdout;
-}
-
-/** What was printed after each prompt; lines that go on have none of their own. */
-async function typed(lines) {
-  const output = await mongosh([], `${lines.join('\n')}\n`);
-  return output.split(/\[direct: mongos\] \w+> /).slice(1).map((text) => text.replace(/^(\.\.\. ?)+/, '').trim());
-}
+const { mongosh, typed } = await shellFor(f.server.uri);
 
 const session = [
   ['use shell', /^switched to db shell$/],

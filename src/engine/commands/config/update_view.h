@@ -5,7 +5,7 @@
 
 namespace braid::commands {
 
-/// Applies the update to the rows that match; kIllegalOperation for a change of anything but noBalance.
+/// Applies the update to the rows that match; kCommandNotSupportedOnView for a change of anything but noBalance.
 Result<UpdateOutcome> UpdateConfigView(Call& call, const query::Query& query, const update::Update& update,
                                        const UpdateStatement& statement);
 

@@ -86,8 +86,8 @@ bool IsConfigView(const catalog::Namespace& ns) { return FindView(ns) != nullptr
 
 Status CheckNoConfigView(const catalog::Namespace& ns) {
   if (!IsConfigView(ns)) return {};
-  return Status(Code::kIllegalOperation,
-                StrCat(ns.ToString(), " tells what the cluster is and cannot be changed as a collection"));
+  return Status(Code::kCommandNotSupportedOnView,
+                StrCat(ns.ToString(), " is a view of what the cluster is: it can be read, not changed"));
 }
 
 }  // namespace braid::commands

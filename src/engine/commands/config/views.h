@@ -20,7 +20,9 @@ std::vector<catalog::CollectionPtr> ReadableCollections(const EngineParts& engin
 std::vector<std::string> ReadableDatabases(const EngineParts& engine);
 
 bool IsConfigView(const catalog::Namespace& ns);
-/// kIllegalOperation for a view: its content follows from the commands that change the cluster.
+/// An error for a view: its content follows from the commands that change the cluster. The code is that of MongoDB's
+/// own views: some drivers take IllegalOperation, from any write, for a server without retryable writes, and hide the
+/// text.
 Status CheckNoConfigView(const catalog::Namespace& ns);
 
 }  // namespace braid::commands

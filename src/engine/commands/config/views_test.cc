@@ -117,10 +117,10 @@ TEST_F(ConfigViewsTest, OnlyNoBalanceOfCollectionsCanBeSet) {
   EXPECT_EQ(Number(Run(update("{'$set': {'noBalance': true}}"), "config").Find("nModified")), 0);
   EXPECT_EQ(Number(Run(update("{'$unset': {'noBalance': 1}}", ", 'multi': true"), "config").Find("nModified")), 1);
   EXPECT_FALSE(no_balance());
-  EXPECT_EQ(CodeOf(update("{'$set': {'unique': true}}"), "config"), 20);
-  EXPECT_EQ(CodeOf(update("{'$set': {'noBalance': true, 'x': 1}}"), "config"), 20);
+  EXPECT_EQ(CodeOf(update("{'$set': {'unique': true}}"), "config"), 166);
+  EXPECT_EQ(CodeOf(update("{'$set': {'noBalance': true, 'x': 1}}"), "config"), 166);
   EXPECT_EQ(CodeOf(update("{'$set': {'noBalance': 1}}"), "config"), 14);
-  EXPECT_EQ(CodeOf(update("{'$set': {'noBalance': true}}", ", 'upsert': true"), "config"), 20);
+  EXPECT_EQ(CodeOf(update("{'$set': {'noBalance': true}}", ", 'upsert': true"), "config"), 166);
   EXPECT_FALSE(no_balance());
 }
 
@@ -137,9 +137,9 @@ TEST_F(ConfigViewsTest, NothingElseChangesAView) {
       "{'createIndexes': 'chunks', 'indexes': [{'key': {'a': 1}, 'name': 'a'}]}",
       "{'dropIndexes': 'chunks', 'index': '*'}",
   };
-  for (const char* command : commands) EXPECT_EQ(CodeOf(command, "config"), 20) << command;
-  EXPECT_EQ(CodeOf("{'renameCollection': 'config.chunks', 'to': 'test.x'}", "admin"), 20);
-  EXPECT_EQ(CodeOf("{'renameCollection': 'test.c', 'to': 'config.chunks'}", "admin"), 20);
+  for (const char* command : commands) EXPECT_EQ(CodeOf(command, "config"), 166) << command;
+  EXPECT_EQ(CodeOf("{'renameCollection': 'config.chunks', 'to': 'test.x'}", "admin"), 166);
+  EXPECT_EQ(CodeOf("{'renameCollection': 'test.c', 'to': 'config.chunks'}", "admin"), 166);
   EXPECT_EQ(CodeOf("{'insert': 'settings', 'documents': [{'_id': 'balancer', 'stopped': true}]}", "config"), 0);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/commands/diagnostic/sizes.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/topology.h"
+#include "engine/query/plan/stage.h"
 #include "engine/txn/index_build.h"
 
 namespace braid::commands {
@@ -32,6 +33,10 @@ class Host final : public query::PipelineHost {
     if (stage == "$listLocalSessions" || stage == "$listSessions") return SessionRows();
     if (stage == "$collStats") return CollectionStats(context, specification);
     if (stage == "$indexStats") return IndexStats();
+    if (stage == "$listSampledQueries") {
+      const bson::Value ns = specification.Find("namespace");
+      return engine_.query_sampler.List(ns.missing() ? "" : ns.AsString());
+    }
     if (stage == "$shardedDataDistribution") return ShardedDataDistribution();
     return Status(Code::kInternalError, StrCat("no report for the stage ", stage));
   }
@@ -130,9 +135,10 @@ class Host final : public query::PipelineHost {
       row.Append("ns", collection->ns.ToString()).OpenArray("shards");
       for (const storage::ShardNumber shard : collection->placement->Shards()) {
         BRAID_TRY(const ShardFigures figures, FiguresOnShard(engine_, *collection, shard));
-        row.OpenNextObject().Append("shardName", cluster.NameOf(shard)).Append("numOrphanedDocs", int64_t{0});
-        row.Append("numOwnedDocuments", figures.documents).Append("ownedSizeBytes", figures.bytes);
-        row.Append("orphanedSizeBytes", int64_t{0}).Close();
+        row.OpenNextObject().Append("shardName", cluster.NameOf(shard)).Append("numOrphanedDocs", 0);
+        query::plan::AppendNumber(row, "numOwnedDocuments", static_cast<uint64_t>(figures.documents));
+        query::plan::AppendNumber(row, "ownedSizeBytes", static_cast<uint64_t>(figures.bytes));
+        row.Append("orphanedSizeBytes", 0).Close();
       }
       rows.push_back(row.Close().Finish());
     }
