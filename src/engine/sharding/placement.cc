@@ -93,8 +93,8 @@ Status Placement::Merge(std::string_view begin, std::string_view end) {
       return {Code::kIllegalOperation, "the chunks of the range are not on one shard, or are being moved"};
     }
   }
+  Bump(&chunks[first], false);  // while those that go are still there: higher than theirs too
   chunks.erase(chunks.begin() + static_cast<ptrdiff_t>(first) + 1, chunks.begin() + static_cast<ptrdiff_t>(last));
-  Bump(&chunks[first], false);
   return {};
 }
 
