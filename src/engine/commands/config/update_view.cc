@@ -1,9 +1,8 @@
 #include "engine/commands/config/update_view.h"
 
-#include "base/strings.h"
-#include "engine/bson/json.h"
 #include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/sharding/common.h"
 
 namespace braid::commands {
 namespace {
@@ -20,8 +19,7 @@ Result<bool> NewNoBalance(const catalog::Namespace& view, bson::View before, bso
 }
 
 Status SetNoBalance(Call& call, std::string_view name, bool no_balance) {
-  const size_t dot = name.find('.');
-  BRAID_TRY(const catalog::Namespace ns, catalog::Namespace::Make(name.substr(0, dot), name.substr(dot + 1)));
+  BRAID_TRY(const catalog::Namespace ns, ParseFullName(name));
   const catalog::CollectionPtr collection = call.engine.catalog->Find(ns);
   if (collection == nullptr) return {};  // dropped meanwhile, and its row with it
   BRAID_TRY(const catalog::Catalog::Change change,

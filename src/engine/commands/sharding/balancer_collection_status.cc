@@ -3,7 +3,7 @@
 
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/parts.h"
-#include "engine/commands/sharding/sharded_collection.h"
+#include "engine/commands/sharding/common.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -24,7 +24,8 @@ Result<bson::Document> Run(Call& call) {
   ArgReader reader(call.request);
   reader.Required("balancerCollectionStatus", name);
   BRAID_CHECK_OK(reader.Finish());
-  BRAID_TRY(const catalog::CollectionPtr collection, FindSharded(call.engine, name));
+  BRAID_TRY(const catalog::Namespace ns, ParseFullName(name));
+  BRAID_TRY(const catalog::CollectionPtr collection, FindSharded(call, ns));
   const std::string_view violation = Violation(*collection->placement, call.engine.catalog->cluster());
   bson::Builder reply;
   reply.Append("balancerCompliant", violation.empty());

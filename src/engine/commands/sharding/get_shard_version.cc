@@ -5,7 +5,7 @@
 #include "engine/bson/validate.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/parts.h"
-#include "engine/commands/sharding/sharded_collection.h"
+#include "engine/commands/sharding/common.h"
 #include "engine/commands/table.h"
 #include "engine/commands/topology.h"
 
@@ -49,7 +49,8 @@ Result<bson::Document> Run(Call& call) {
   reader.Optional("fullMetadata", full_metadata);
   BRAID_CHECK_OK(reader.Finish());
   if (name.find('.') == std::string_view::npos) return VersionOfDatabase(call.engine, name);
-  BRAID_TRY(const catalog::CollectionPtr collection, FindSharded(call.engine, name));
+  BRAID_TRY(const catalog::Namespace ns, ParseFullName(name));
+  BRAID_TRY(const catalog::CollectionPtr collection, FindSharded(call, ns));
   const sharding::Placement& placement = *collection->placement;
   bson::Builder reply;
   reply.Append("version", Newest(placement)).Append("versionEpoch", placement.epoch);
