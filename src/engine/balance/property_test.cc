@@ -29,7 +29,7 @@ class PlacementProperty : public BalanceTest {
     }
     ASSERT_OK(Shard(pattern));
     for (int i = 0; i < 60; ++i) InsertOne();
-    for (int step = 0; step < 240 && !HasFatalFailure(); ++step) {
+    for (int step = 0; step < 400 && !HasFatalFailure(); ++step) {
       Step();
       if (step % 20 == 0) Check();
     }

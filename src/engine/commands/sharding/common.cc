@@ -50,6 +50,10 @@ Result<size_t> FindChunk(const sharding::Placement& placement, const ChunkSelect
   return chunk;
 }
 
+bool IsServersOwn(std::string_view database) {
+  return database == "admin" || database == "config" || database == "local";
+}
+
 uint64_t TimestampNow(Call& call) { return call.engine.cluster_clock.Tick(); }
 
 }  // namespace braid::commands

@@ -21,6 +21,12 @@ struct ChunkSelector {
 /// The position of the chunk in the table; kBadValue if there is none with exactly these bounds.
 Result<size_t> FindChunk(const sharding::Placement& placement, const ChunkSelector& selector);
 
+/// admin, config, local: the server keeps them, no client says where.
+bool IsServersOwn(std::string_view database);
+/// Takes a database's unsharded collections to a shard: new ones are made there from the first moment on, then the old
+/// ones follow. A call that was interrupted is made again.
+Status MovePrimary(Call& call, std::string_view database, storage::ShardNumber to);
+
 /// As the clock of the server says, for tables of chunks.
 uint64_t TimestampNow(Call& call);
 

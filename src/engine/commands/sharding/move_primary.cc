@@ -10,8 +10,6 @@
 namespace braid::commands {
 namespace {
 
-// New collections are made on the new shard from the first moment on, then the old ones follow; a call that was
-// interrupted is made again.
 Result<bson::Document> Run(Call& call) {
   std::string_view database;
   std::string_view to;
@@ -20,23 +18,28 @@ Result<bson::Document> Run(Call& call) {
   reader.Required("to", to);
   reader.Ignore({"moveTo"});
   BRAID_CHECK_OK(reader.Finish());
-  if (database == "admin" || database == "config" || database == "local") {
+  if (IsServersOwn(database)) {
     return Status(Code::kInvalidOptions, StrCat("Can't move primary for ", database, " database"));
   }
   BRAID_TRY(const catalog::Shard shard, FindShard(call, to));
   if (shard.draining) return Status(Code::kShardNotFound, StrCat("shard ", shard.name, " is being removed"));
-  BRAID_TRY(const storage::LogPosition position, call.engine.catalog->SetPrimary(database, shard.number));
-  call.context.NotePosition(position);
-  for (const catalog::CollectionPtr& collection : call.engine.catalog->Collections(database)) {
-    const sharding::Chunk& whole = collection->placement->chunks.front();
-    if (collection->sharded() || (whole.shard == shard.number && !whole.from)) continue;
-    BRAID_CHECK_OK(call.engine.balancer.Move(call.context, collection->ns, collection->number, {}, shard.number));
-  }
+  BRAID_CHECK_OK(MovePrimary(call, database, shard.number));
   balance::NoteChange(call.context, "movePrimary", database, bson::Make("to", shard.name));
   return bson::Make("primary", ShardHost(call.engine, shard.number));
 }
 
 }  // namespace
+
+Status MovePrimary(Call& call, std::string_view database, storage::ShardNumber to) {
+  BRAID_TRY(const storage::LogPosition position, call.engine.catalog->SetPrimary(database, to));
+  call.context.NotePosition(position);
+  for (const catalog::CollectionPtr& collection : call.engine.catalog->Collections(database)) {
+    const sharding::Chunk& whole = collection->placement->chunks.front();
+    if (collection->sharded() || (whole.shard == to && !whole.from)) continue;
+    BRAID_CHECK_OK(call.engine.balancer.Move(call.context, collection->ns, collection->number, {}, to));
+  }
+  return {};
+}
 
 constinit const Command kMovePrimary = {.name = "movePrimary",
                                         .flags = kWrites | kAdminOnly,

@@ -21,7 +21,7 @@ Result<bson::Document> RunEnable(Call& call) {
   reader.Optional("primaryShard", primary);
   BRAID_CHECK_OK(reader.Finish());
   BRAID_CHECK_OK(catalog::Namespace::Make(database, "x"));
-  if (database == "admin" || database == "config" || database == "local") {
+  if (IsServersOwn(database)) {
     return Status(Code::kInvalidOptions, StrCat("Enabling sharding on the ", database, " database is not allowed"));
   }
   std::optional<storage::ShardNumber> shard;
@@ -65,7 +65,7 @@ Result<Args> Parse(Call& call) {
   reader.Check(chunks >= 0 && chunks <= 1'000'000, Code::kInvalidOptions, "numInitialChunks is out of range");
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(args.ns, ParseFullName(name));
-  if (args.ns.database == "admin" || args.ns.database == "config" || args.ns.database == "local") {
+  if (IsServersOwn(args.ns.database)) {
     return Status(Code::kIllegalOperation, StrCat("cannot shard the collection ", name, " of the server's own"));
   }
   BRAID_TRY(args.options.key, sharding::ShardKey::Parse(key));

@@ -89,6 +89,16 @@ Remaining RemainingOn(Call& call, storage::ShardNumber shard) {
   return remaining;
 }
 
+/// The server's own databases cannot be moved by hand: they go along.
+Status MoveOwnDatabases(Call& call, storage::ShardNumber from) {
+  const sharding::ShardNumbers usable = call.engine.catalog->UsableShards();
+  if (usable.empty()) return {};
+  for (const std::string& name : RemainingOn(call, from).databases) {
+    if (IsServersOwn(name)) BRAID_CHECK_OK(MovePrimary(call, name, usable.front()));
+  }
+  return {};
+}
+
 void AppendDatabases(bson::Builder& reply, const Remaining& remaining) {
   reply.OpenArray("dbsToMove");
   for (const std::string& name : remaining.databases) reply.AppendNext(name);
@@ -119,11 +129,13 @@ Result<bson::Document> RunRemove(Call& call) {
     }));
     balance::NoteChange(call.context, "removeShard.start", "", bson::Make("shard", shard.name));
     call.engine.balancer.Wake();
+    BRAID_CHECK_OK(MoveOwnDatabases(call, shard.number));
     reply.Append("msg", "draining started successfully").Append("state", "started").Append("shard", shard.name);
     reply.Append("note", "you need to call movePrimary for the databases in dbsToMove");
     AppendDatabases(reply, RemainingOn(call, shard.number));
     return reply.Finish();
   }
+  BRAID_CHECK_OK(MoveOwnDatabases(call, shard.number));
   const Remaining remaining = RemainingOn(call, shard.number);
   if (remaining.chunks > 0 || !remaining.databases.empty()) {
     call.engine.balancer.Wake();

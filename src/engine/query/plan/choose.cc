@@ -35,7 +35,7 @@ Result<bool> FindsSoon(txn::Context& context, const Query& query, storage::Shard
   Run run(query, shard);
   Fetch rows(run, access.residual, std::make_unique<IndexScan>(run, access.paths.front(), "IXSCAN", kTrialEntriesMax));
   Row row;
-  const auto wanted = static_cast<uint64_t>(std::min<int64_t>(query.limit + query.skip, kFewEntries));
+  const auto wanted = static_cast<uint64_t>(std::min<int64_t>(query.LimitAndSkip(), kFewEntries));
   for (uint64_t found = 0; found < wanted; ++found) {
     BRAID_TRY(const bool more, rows.Next(context, &row));
     if (!more) return false;

@@ -35,6 +35,9 @@ struct Query {
   bool keeps_sort_key = false;                // the rows are merged with those of other shards (gather.h)
   bool for_change = false;                    // update, delete, findAndModify: whole documents, no covering
   bool explain = false;                       // measure the time of each stage
+
+  /// With those to be skipped; the limit must not be 0.
+  int64_t LimitAndSkip() const { return limit > INT64_MAX - skip ? INT64_MAX : limit + skip; }
 };
 
 /// A stream of documents, pulled one at a time. Not thread-safe.

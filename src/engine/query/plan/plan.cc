@@ -13,7 +13,7 @@ Query PartOf(const Query& whole, bool merged) {
   Query part = whole;
   if (!merged) return part;
   part.keeps_sort_key = !whole.sort.empty() && whole.sort.parts()[0].path != "$natural";
-  if (whole.limit != 0) part.limit = whole.limit + whole.skip;
+  if (whole.limit != 0) part.limit = whole.LimitAndSkip();
   part.skip = 0;
   return part;
 }
