@@ -117,17 +117,14 @@ std::optional<std::pair<KeyBoundsOfMove, ShardNumber>> DrainStep(const catalog::
 }  // namespace
 
 Balancer::Balancer(txn::Shared& shared)
-    : shared_(shared),
-      watch_(shared),
-      operation_(shared.operations.Start([](txn::Operation& started) { started.name = "balancer"; })),
-      thread_([this] { Loop(); }) {}
+    : shared_(shared), watch_(shared), thread_([this] { Loop(); }) {}
 
 Balancer::~Balancer() {
   {
     std::lock_guard lock(mu_);
     stop_ = true;
+    if (running_ != nullptr) running_->killed = static_cast<int>(Code::kInterruptedAtShutdown);
   }
-  operation_->killed = static_cast<int>(Code::kInterruptedAtShutdown);
   wake_.notify_all();
   thread_.join();
 }
@@ -165,12 +162,25 @@ Result<bool> Balancer::enabled() {
 }
 
 Result<uint64_t> Balancer::Round() {
+  txn::Operations::Handle operation =
+      shared_.operations.Start([](txn::Operation& started) { started.name = "balancer"; });
+  const auto run = [this](txn::Operation* running) {
+    std::lock_guard lock(mu_);
+    running_ = running;
+  };
+  run(&*operation);
+  Result<uint64_t> moved = RoundWith(*operation);
+  run(nullptr);
+  return moved;
+}
+
+Result<uint64_t> Balancer::RoundWith(txn::Operation& operation) {
   BRAID_TRY(const bool on, enabled());
   in_round_ = true;
   uint64_t moved = 0;
   Status problem;
   for (const CollectionPtr& collection : shared_.catalog.All()) {
-    txn::Context context(shared_, *operation_);
+    txn::Context context(shared_, operation);
     const Status status = RoundOf(context, collection, on, &moved);
     if (status.code() == Code::kInterruptedAtShutdown) problem = status;
     if (!problem.ok()) break;
@@ -180,7 +190,7 @@ Result<uint64_t> Balancer::Round() {
   ++rounds_;
   if (!problem.ok()) return problem;
   if (moved > 0) {
-    txn::Context context(shared_, *operation_);
+    txn::Context context(shared_, operation);
     NoteRound(context, bson::Make("errorOccured", false, "documentsMoved", moved));
   }
   return moved;

@@ -38,6 +38,7 @@ class Balancer {
 
  private:
   void Loop();
+  Result<uint64_t> RoundWith(txn::Operation& operation);
   Status RoundOf(txn::Context& context, const catalog::CollectionPtr& collection, bool enabled, uint64_t* moved);
   Status Balance(txn::Context& context, const catalog::Namespace& ns, uint32_t number, uint64_t* moved);
 
@@ -47,11 +48,11 @@ class Balancer {
   std::atomic<bool> in_round_{false};
   std::atomic<uint64_t> rounds_{0};
   std::atomic<uint64_t> documents_moved_{0};
-  std::mutex mu_;  // guards stop_ and woken_
+  std::mutex mu_;  // guards stop_, woken_ and running_
   std::condition_variable wake_;
   bool stop_ = false;
   bool woken_ = false;
-  txn::Operations::Handle operation_;  // of the thread; killed to stop it
+  txn::Operation* running_ = nullptr;  // of the round under way; killed to stop it
   std::thread thread_;
 };
 

@@ -85,7 +85,9 @@ void Catalog::Describe(storage::WriteSet& writes, const Collection& collection) 
   writes.Put(storage::CatalogKey(collection.ns.database, collection.ns.collection), DescriptionOf(collection).bytes());
 }
 
-Result<Catalog::Change> Catalog::CreateLocked(const Namespace& ns, bson::View options) {
+// Under change_mu_.
+Result<std::shared_ptr<Collection>> Catalog::MakeLocked(const Namespace& ns, bson::View options,
+                                                        storage::WriteSet& writes) {
   if (!MayBeCreated(ns.collection)) {
     return Status(Code::kInvalidNamespace, StrCat("cannot write to '", ns.ToString(), "'"));
   }
@@ -98,15 +100,51 @@ Result<Catalog::Change> Catalog::CreateLocked(const Namespace& ns, bson::View op
   auto id = std::make_shared<Index>();
   id->spec = IndexSpec::Id(collection->collation);
   collection->indexes.push_back(std::move(id));
-  storage::WriteSet writes(store_);
   const Database database = AddDatabase(ns.database, std::nullopt, writes);
   collection->placement = std::make_shared<sharding::Placement>(sharding::Placement::OnOneShard(database.primary));
   collection->number = TakeNumber(writes);
+  return collection;
+}
+
+Result<Catalog::Change> Catalog::CreateLocked(const Namespace& ns, bson::View options) {
+  storage::WriteSet writes(store_);
+  BRAID_TRY(std::shared_ptr<Collection> collection, MakeLocked(ns, options, writes));
   Describe(writes, *collection);
   Change change{.collection = collection, .created = true};
   BRAID_TRY(change.position, store_.Commit(writes));
   Show(std::move(collection));
   return change;
+}
+
+Result<std::shared_ptr<Collection>> Catalog::Draft(const Namespace& ns, bson::View options) {
+  std::lock_guard lock(change_mu_);
+  storage::WriteSet writes(store_);
+  BRAID_TRY(std::shared_ptr<Collection> collection, MakeLocked(ns, options, writes));
+  BRAID_CHECK_OK(store_.Commit(writes));  // the number, and the database's record
+  return collection;
+}
+
+Result<uint32_t> Catalog::TakeNumberNow() {
+  std::lock_guard lock(change_mu_);
+  storage::WriteSet writes(store_);
+  const uint32_t number = TakeNumber(writes);
+  BRAID_CHECK_OK(store_.Commit(writes));
+  return number;
+}
+
+Result<storage::LogPosition> Catalog::Publish(const std::vector<CollectionPtr>& drafts, storage::WriteSet& writes,
+                                              const std::function<Result<storage::LogPosition>()>& commit) {
+  std::lock_guard lock(change_mu_);
+  for (const CollectionPtr& draft : drafts) {
+    if (Find(draft->ns) != nullptr) {
+      return Status(Code::kWriteConflict,
+                    StrCat("WriteConflict: the collection ", draft->ns.ToString(), " was created by somebody else"));
+    }
+    Describe(writes, *draft);
+  }
+  BRAID_TRY(const storage::LogPosition position, commit());
+  for (const CollectionPtr& draft : drafts) Show(draft);
+  return position;
 }
 
 Result<Catalog::Change> Catalog::Create(const Namespace& ns, bson::View options) {

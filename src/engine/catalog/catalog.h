@@ -47,6 +47,14 @@ class Catalog {
   Result<Change> Create(const Namespace& ns, bson::View options);
   /// Creates with default options if absent: what a first insert does.
   Result<Change> Ensure(const Namespace& ns);
+  /// A collection that only one transaction knows: it has a number but is neither stored nor found, until Publish.
+  Result<std::shared_ptr<Collection>> Draft(const Namespace& ns, bson::View options);
+  /// Numbers for indexes of drafts; those that are not used are lost.
+  Result<uint32_t> TakeNumberNow();
+  /// Stores the drafts with what `commit` commits (their descriptions are added to `writes`), and shows them.
+  /// kWriteConflict if there is a collection of such a name by now.
+  Result<storage::LogPosition> Publish(const std::vector<CollectionPtr>& drafts, storage::WriteSet& writes,
+                                       const std::function<Result<storage::LogPosition>()>& commit);
   /// The description it had; null and position 0 if there was no such collection. Its data is gone on return.
   Result<Change> Drop(const Namespace& ns);
   /// 26, 48, or 20 for the same name twice.
@@ -104,6 +112,7 @@ class Catalog {
   void Note(storage::WriteSet& writes, const std::vector<Leftover>& leftovers) const;
 
   void Describe(storage::WriteSet& writes, const Collection& collection) const;
+  Result<std::shared_ptr<Collection>> MakeLocked(const Namespace& ns, bson::View options, storage::WriteSet& writes);
   Result<Change> CreateLocked(const Namespace& ns, bson::View options);
   /// Runs `change` on a copy under the gate, commits the new description and shows it.
   Result<Change> Replace(const Namespace& ns, const std::function<Status(Collection*, storage::WriteSet&)>& change);

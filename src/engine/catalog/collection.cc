@@ -72,7 +72,8 @@ const Index* Collection::ShardKeyIndex(const sharding::ShardKey& key) const {
     }
     for (size_t i = 0; i < key.fields().size(); ++i) {
       const IndexField& field = spec.fields[i];
-      if (field.path != key.fields()[i].path || field.hashed != key.fields()[i].hashed || field.descending) return false;
+      if (field.path != key.fields()[i].path || field.hashed != key.fields()[i].hashed || field.descending)
+        return false;
     }
     return true;
   };

@@ -65,8 +65,8 @@ struct Collection {
   /// taken. Not for an _id whose equals may hash differently.
   bool PlacedById(const bson::Value& id) const;
 
-  /// An index whose first fields are the key's, without exceptions (sparse, partial, arrays, collation): what a shard key
-  /// must have. The _id index serves {_id: 1}. Null if there is none.
+  /// An index whose first fields are the key's, without exceptions (sparse, partial, arrays, collation): what a shard
+  /// key must have. The _id index serves {_id: 1}. Null if there is none.
   const Index* ShardKeyIndex(const sharding::ShardKey& key) const;
 
   const Index* FindIndex(std::string_view name) const;

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "engine/bson/builder.h"
 #include "engine/commands/request.h"
+#include "engine/commands/retry_log.h"
 #include "engine/txn/context.h"
 
 namespace braid::commands {
@@ -25,6 +26,8 @@ enum : uint32_t {
   kNoOperation = 32,  // not listed in currentOp: too short to matter
   kTestOnly = 64,     // only with test_commands
   kTakesReadConcern = 128,
+  kInTransaction = 256,    // may be a statement of a transaction
+  kEndsTransaction = 512,  // commits or aborts one
 };
 
 /// What a write asked to wait for. Wait() says whether the reply is held back until the log is synced.
@@ -43,6 +46,10 @@ struct Call {
   txn::Context& context;
   std::string_view lsid;  // bytes of the session's id document; empty: none
   WriteConcern write_concern;
+  int64_t txn_number = -1;                    // of a transaction's statement; -1: none
+  Transactions::Checkout* session = nullptr;  // of a request with a transaction number
+  RetryLog* retry = nullptr;                  // of a retryable write
+  uint64_t snapshot_time = 0;                 // of a snapshot read outside a transaction, for the reply
 };
 
 struct Command {

@@ -8,6 +8,7 @@ namespace {
 
 // Sorted by name, which a test checks.
 constexpr const Command* kCommands[] = {
+    &kAbortTransaction,
     &kAddShard,
     &kAggregate,
     &kBalancerCollectionStatus,
@@ -20,7 +21,9 @@ constexpr const Command* kCommands[] = {
     &kCollMod,
     &kCollStats,
     &kCollstats,
+    &kCommitTransaction,
     &kConfigureFailPoint,
+    &kConfigureQueryAnalyzer,
     &kConnectionStatus,
     &kCount,
     &kCreate,
@@ -77,19 +80,16 @@ constexpr const Command* kCommands[] = {
     &kWhatsMyUri,
 };
 
-constexpr std::string_view kNoTransactions = "multi-document transactions are not supported";
 constexpr std::string_view kNoSharding = "collections cannot be sharded";
 constexpr std::string_view kNoUsers = "there is no authentication: the server listens on loopback only";
 constexpr std::string_view kAtlas = "search indexes are a feature of Atlas";
 
 // Sorted by name, which a test checks.
 constexpr RefusedCommand kRefused[] = {
-    {"abortTransaction", kNoTransactions},
     {"applyOps", "there is no oplog"},
     {"authenticate", kNoUsers},
     {"checkMetadataConsistency", "there is one process and one catalogue"},
     {"cloneCollectionAsCapped", "capped collections are not supported"},
-    {"commitTransaction", kNoTransactions},
     {"compact", "RocksDB compacts by itself"},
     {"convertToCapped", "capped collections are not supported"},
     {"createRole", kNoUsers},

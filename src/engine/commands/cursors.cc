@@ -12,7 +12,7 @@ int64_t Cursors::Add(std::unique_ptr<OpenCursor> cursor) {
     id = static_cast<int64_t>(random_.Next() >> 1);  // positive, and hard to guess
   } while (id == 0 || slots_.contains(id));
   cursor->id = id;
-  Slot slot{nullptr, cursor->ns, cursor->lsid};
+  Slot slot{nullptr, cursor->ns, cursor->lsid, cursor->txn_number};
   slot.idle = std::move(cursor);
   slots_.emplace(id, std::move(slot));
   return id;
@@ -75,6 +75,10 @@ void Cursors::KillIf(const std::function<bool(const Slot&)>& condition) {
       it = slots_.erase(it);
     }
   }
+}
+
+void Cursors::KillTransaction(std::string_view lsid, int64_t txn_number) {
+  KillIf([&](const Slot& slot) { return slot.txn_number == txn_number && slot.lsid == lsid; });
 }
 
 void Cursors::KillSession(std::string_view lsid) {

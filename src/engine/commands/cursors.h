@@ -24,9 +24,10 @@ constexpr std::chrono::steady_clock::duration kNoTimeLimit = std::chrono::steady
 struct OpenCursor {
   int64_t id = 0;
   catalog::Namespace ns;
-  std::string ns_shown;  // "db.$cmd.listCollections" and the like
-  std::string lsid;      // empty: none
-  std::string command;   // that made it, for messages
+  std::string ns_shown;     // "db.$cmd.listCollections" and the like
+  std::string lsid;         // empty: none
+  int64_t txn_number = -1;  // of the transaction it belongs to, whose snapshot it reads; -1: none
+  std::string command;      // that made it, for messages
   storage::Snapshot snapshot;
   std::unique_ptr<query::Stream> stream;  // after `snapshot`: goes first
   std::unique_ptr<bson::Document> held;   // a document that did not fit into the last batch
@@ -52,6 +53,7 @@ class Cursors {
   enum class KillOutcome { kKilled, kNotFound };
   KillOutcome Kill(int64_t id, const catalog::Namespace& ns);
   void KillSession(std::string_view lsid);
+  void KillTransaction(std::string_view lsid, int64_t txn_number);
   /// Everything on a collection or (empty collection) a database that is going away.
   void KillNamespace(const catalog::Namespace& ns);
   void KillAll();
@@ -71,6 +73,7 @@ class Cursors {
     std::unique_ptr<OpenCursor> idle;  // null while checked out
     catalog::Namespace ns;
     std::string lsid;
+    int64_t txn_number = -1;
     bool killed = false;  // while checked out: dropped on return
   };
   void KillIf(const std::function<bool(const Slot&)>& condition);

@@ -1,5 +1,6 @@
 #include "engine/commands/engine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -9,6 +10,7 @@
 #include "engine/bson/error_reply.h"
 #include "engine/commands/envelope.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/record_query.h"
 
 namespace braid::commands {
 namespace {
@@ -35,12 +37,27 @@ Status CheckAllowed(const EngineParts& parts, const Command& command, const Requ
   return {};
 }
 
-// The label a driver needs to know that it may send a retryable write again.
+constexpr Code kTransient[] = {Code::kWriteConflict, Code::kLockTimeout, Code::kSnapshotTooOld,
+                               Code::kSnapshotUnavailable, Code::kStaleConfig};
+
+// The label that tells a driver what to send again: the whole transaction, or the one write.
+std::string_view LabelOf(Code code, const Command& command, const Envelope& envelope) {
+  const bool ends = (command.flags & kEndsTransaction) != 0;
+  if (envelope.in_transaction) {
+    const bool transient = std::ranges::find(kTransient, code) != std::end(kTransient);
+    if (transient || code == Code::kNoSuchTransaction || (!ends && IsRetryable(code)))
+      return "TransientTransactionError";
+  }
+  const bool retryable = ends || ((command.flags & kRetryable) != 0 && envelope.txn_number >= 0);
+  return retryable && IsRetryable(code) ? "RetryableWriteError" : "";
+}
+
 Status WithLabels(Status status, const Command& command, const Envelope& envelope) {
-  if (!IsRetryable(status.code()) || (command.flags & kRetryable) == 0 || envelope.txn_number < 0) return status;
+  const std::string_view label = LabelOf(status.code(), command, envelope);
+  if (label.empty()) return status;
   bson::Builder labels;
   if (!status.details().empty()) labels.AppendAll(bson::View(status.details()));
-  labels.OpenArray("errorLabels").AppendNext("RetryableWriteError").Close();
+  labels.OpenArray("errorLabels").AppendNext(label).Close();
   return status.WithDetails(labels.Finish().bytes());
 }
 
@@ -73,6 +90,87 @@ Status FailStatus(const FailAction& action, const Command& command, const Envelo
   return action.error.WithDetails(details.Finish().bytes());
 }
 
+/// What a snapshot read outside a transaction reads: the state that `atClusterTime` names, or the newest one, which is
+/// kept under the time that the reply tells.
+Status FixReadView(EngineParts& parts, const Envelope& envelope, Call& call) {
+  const ReadConcern& concern = envelope.read_concern;
+  if (!concern.snapshot || envelope.in_transaction) return {};
+  if (concern.at_cluster_time > parts.cluster_clock.Now()) {
+    return {Code::kInvalidOptions, "readConcern atClusterTime value must not be greater than the current clusterTime"};
+  }
+  if (concern.at_cluster_time != 0) {
+    BRAID_TRY(storage::Snapshot snapshot, parts.snapshots.Find(concern.at_cluster_time));
+    call.context.UseSnapshot(std::move(snapshot));
+    call.snapshot_time = concern.at_cluster_time;
+    return {};
+  }
+  call.snapshot_time = parts.cluster_clock.Tick();
+  call.context.FixSnapshot();
+  parts.snapshots.Keep(call.snapshot_time, call.context.snapshot());
+  return {};
+}
+
+/// Some of the command's writes failed.
+bool Failed(bson::View reply) {
+  const bson::Value errors = reply.Find("nErrors");
+  return reply.Has("writeErrors") || (errors.Is(bson::Type::kInt32) && errors.AsInt32() > 0);
+}
+
+/// A statement of a transaction runs in the transaction's context; if it fails, in whole or in part, that is the
+/// transaction's end.
+Result<bson::Document> RunStatement(EngineParts& parts, const Command& command, const Envelope& envelope, Call& call) {
+  NumberedWork& work = **call.session;
+  Result<bson::Document> reply = command.run(call);
+  if (!reply.ok() || Failed(*reply)) {
+    const Status aborted = parts.transactions.Abort(*call.session, envelope.txn_number);
+    aborted.Ignore("it may have been aborted by the statement itself");
+    parts.cursors.KillTransaction(envelope.lsid, envelope.txn_number);
+    return reply;
+  }
+  work.wrote = work.wrote || !call.context.writes().empty();
+  bson::Builder token;
+  token.OpenObject("recoveryToken");
+  if (work.wrote) token.Append("recoveryShardId", parts.catalog->cluster().shards.front().name);
+  return AppendTo(*std::move(reply), token.Close().Finish());
+}
+
+/// A request with a transaction number: a statement of a transaction, its end, or a retryable write.
+Result<bson::Document> RunNumbered(EngineParts& parts, const Command& command, const Envelope& envelope, Call& call,
+                                   txn::Operation& operation) {
+  BRAID_TRY(Transactions::Checkout session, parts.transactions.CheckOut(envelope.lsid, operation));
+  call.session = &session;
+  if ((command.flags & kEndsTransaction) != 0) {
+    call.txn_number = envelope.txn_number;
+    Result<bson::Document> reply = command.run(call);
+    parts.cursors.KillTransaction(envelope.lsid, envelope.txn_number);
+    return reply;
+  }
+  if (!envelope.in_transaction) {
+    BRAID_CHECK_OK(parts.transactions.BeginRetryable(*session, envelope.txn_number));
+    RetryLog retry(session, call.context);
+    call.retry = &retry;
+    Result<bson::Document> reply = command.run(call);
+    call.context.BeforeCommit(nullptr);
+    if (!reply.ok() || retry.retried() == 0) return reply;
+    parts.transactions.CountRetried(retry.retried());
+    // What was committed the first time may not be durable yet.
+    call.context.NotePosition(parts.store->newest());
+    bson::Builder tail;
+    retry.AppendTo(tail);
+    return AppendTo(*std::move(reply), tail.Finish());
+  }
+  if (envelope.starts_transaction) {
+    BRAID_CHECK_OK(parts.transactions.BeginTransaction(*session, envelope.txn_number, operation));
+  } else {
+    BRAID_CHECK_OK(Transactions::CheckOpen(*session, envelope.txn_number));
+  }
+  session->context->Enter(operation);
+  Call statement{parts, call.client, call.request, *session->context, call.lsid, call.write_concern};
+  statement.session = &session;
+  statement.txn_number = envelope.txn_number;
+  return RunStatement(parts, command, envelope, statement);
+}
+
 // Runs the handler within an operation and a context of its own.
 Result<bson::Document> RunHandler(EngineParts& parts, Client& client, const Request& request, const Command& command,
                                   const Envelope& envelope, uint64_t* durable_at) {
@@ -90,7 +188,9 @@ Result<bson::Document> RunHandler(EngineParts& parts, Client& client, const Requ
   });
   txn::Context context(parts.shared, *operation);
   Call call{parts, client, request, context, envelope.lsid, envelope.write_concern};
-  Result<bson::Document> reply = command.run(call);
+  BRAID_CHECK_OK(FixReadView(parts, envelope, call));
+  Result<bson::Document> reply =
+      envelope.txn_number >= 0 ? RunNumbered(parts, command, envelope, call, *operation) : command.run(call);
   if (context.position() > 0) {
     parts.cluster_clock.Tick();
     if (envelope.write_concern.Wait()) *durable_at = context.position();
@@ -118,7 +218,10 @@ EngineParts::EngineParts(const EngineOptions& given, std::unique_ptr<storage::St
       shared{*store, *catalog, locks, operations, *given.clock, &workers},
       cluster_clock(*given.clock),
       sessions(*given.clock),
+      transactions(shared),
+      snapshots(*given.clock),
       cursors(*given.clock),
+      query_sampler(*given.clock),
       started_millis(given.clock->NowMillis()),
       process_id(bson::ObjectId::Generate()),
       ttl(shared),
@@ -159,7 +262,7 @@ Reply Engine::Run(Client& client, const Request& request) {
   if (Status allowed = CheckAllowed(parts, *command, request); !allowed.ok()) return {fail(allowed)};
   Result<Envelope> envelope = Envelope::Parse(*command, request);
   if (!envelope.ok()) return {fail(envelope.error())};
-  parts.cluster_clock.Advance(envelope->cluster_time);
+  parts.cluster_clock.Advance(std::max(envelope->cluster_time, envelope->read_concern.after_cluster_time));
   if (!envelope->lsid.empty()) parts.sessions.Touch(envelope->lsid);
 
   const std::optional<FailAction> action = parts.fail_points.Enter(command->name, client.application);

@@ -11,10 +11,32 @@ namespace {
 
 // The commands of MongoDB's Stable API, version 1. Sorted.
 constexpr std::string_view kStable[] = {
-    "aggregate", "bulkWrite",       "collMod",     "count",       "create",          "createIndexes", "delete",
-    "drop",      "dropDatabase",    "dropIndexes", "endSessions", "explain",         "find",          "findAndModify",
-    "getMore",   "hello",           "insert",      "killCursors", "listCollections", "listDatabases", "listIndexes",
-    "ping",      "refreshSessions", "update",
+    "abortTransaction",
+    "aggregate",
+    "bulkWrite",
+    "collMod",
+    "commitTransaction",
+    "count",
+    "create",
+    "createIndexes",
+    "delete",
+    "drop",
+    "dropDatabase",
+    "dropIndexes",
+    "endSessions",
+    "explain",
+    "find",
+    "findAndModify",
+    "getMore",
+    "hello",
+    "insert",
+    "killCursors",
+    "listCollections",
+    "listDatabases",
+    "listIndexes",
+    "ping",
+    "refreshSessions",
+    "update",
 };
 
 struct ApiFields {
@@ -68,14 +90,16 @@ Status ParseWriteConcern(const bson::Value& value, WriteConcern* out) {
   return {};
 }
 
-Status CheckReadConcern(const Command& command, const bson::Value& value) {
+Status ParseReadConcern(const Command& command, const bson::Value& value, ReadConcern* out) {
   if (!value.Is(bson::Type::kObject)) {
     return Status(Code::kTypeMismatch, "\"readConcern\" had the wrong type. Expected object");
   }
+  out->given = true;
   for (const auto& [name, option] : value.AsView()) {
     if (name == "level" && option.Is(bson::Type::kString)) {
       const std::string_view level = option.AsString();
-      if (level == "snapshot" && (command.flags & kTakesReadConcern) == 0) {
+      out->snapshot = level == "snapshot";
+      if (level == "snapshot" && (command.flags & (kTakesReadConcern | kInTransaction)) == 0) {
         return Status(Code::kInvalidOptions,
                       StrCat("Command ", command.name, " does not support { readConcern: { level: \"snapshot\" } }"));
       }
@@ -83,12 +107,20 @@ Status CheckReadConcern(const Command& command, const bson::Value& value) {
           level != "snapshot") {
         return Status(Code::kFailedToParse, StrCat("Either the readConcern level is unknown: ", level));
       }
-    } else if (name == "atClusterTime") {
-      return Status(Code::kCommandNotSupported,
-                    "readConcern.atClusterTime is not supported: only the newest state can be read");
-    } else if (name != "afterClusterTime" && name != "provenance") {
+    } else if (name == "atClusterTime" && option.Is(bson::Type::kTimestamp)) {
+      out->at_cluster_time = option.AsTimestamp();
+    } else if (name == "afterClusterTime" && option.Is(bson::Type::kTimestamp)) {
+      out->after_cluster_time = option.AsTimestamp();
+    } else if (name != "provenance") {
       return Status(Code::kInvalidOptions, StrCat("Unrecognized or ill-typed option in readConcern: ", name));
     }
+  }
+  if (out->at_cluster_time != 0 && !out->snapshot) {
+    return Status(Code::kInvalidOptions, "readConcern.atClusterTime needs the level \"snapshot\"");
+  }
+  if (out->at_cluster_time != 0 && out->after_cluster_time != 0) {
+    return Status(Code::kInvalidOptions,
+                  "Specifying a timestamp for both atClusterTime and afterClusterTime is not allowed");
   }
   return {};
 }
@@ -115,7 +147,37 @@ Result<std::string_view> SessionId(const bson::Value& lsid) {
 
 struct TransactionFields {
   bson::Value txn_number, autocommit, start;
+  std::string_view level;  // of the read concern; empty: none
+  bool has_read_concern = false;
+  bool has_write_concern = false;
 };
+
+/// What may stand in a statement of a transaction.
+Status CheckStatement(const Command& command, const TransactionFields& fields) {
+  const bool starts = !fields.start.missing();
+  const bool ends = (command.flags & kEndsTransaction) != 0;
+  if (!ends && (command.flags & kInTransaction) == 0) {
+    return Status(Code::kOperationNotSupportedInTransaction,
+                  StrCat("Cannot run '", command.name, "' in a multi-document transaction."));
+  }
+  if (starts && (ends || command.name == "killCursors" || command.name == "getMore")) {
+    return Status(Code::kOperationNotSupportedInTransaction,
+                  StrCat("Cannot run '", command.name, "' as the first statement of a transaction."));
+  }
+  if (!ends && fields.has_write_concern) {
+    return Status(Code::kInvalidOptions, "writeConcern is not allowed within a multi-statement transaction");
+  }
+  if (!starts && fields.has_read_concern) {
+    return Status(Code::kInvalidOptions, "Only the first command in a transaction may specify a readConcern");
+  }
+  if (!fields.level.empty() && fields.level != "local" && fields.level != "majority" && fields.level != "snapshot") {
+    return Status(
+        Code::kInvalidOptions,
+        "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a "
+        "transaction");
+  }
+  return {};
+}
 
 Status CheckTransactionFields(const Command& command, const TransactionFields& fields, bool has_session) {
   const auto invalid = [](std::string text) { return Status(Code::kInvalidOptions, std::move(text)); };
@@ -129,8 +191,9 @@ Status CheckTransactionFields(const Command& command, const TransactionFields& f
     return invalid("'startTransaction' field requires 'autocommit' field to also be specified");
   if (!fields.start.missing() && !bson::IsTruthy(fields.start))
     return invalid("Specifying startTransaction=false is not allowed.");
-  if (!fields.autocommit.missing()) {
-    return Status(Code::kIllegalOperation, "multi-document transactions are not supported");
+  if (!fields.autocommit.missing()) return CheckStatement(command, fields);
+  if ((command.flags & kEndsTransaction) != 0) {
+    return invalid(StrCat(command.name, " must be run within a transaction: autocommit: false is missing"));
   }
   if (!fields.txn_number.missing() && (command.flags & kRetryable) == 0) {
     return Status(Location(50768),
@@ -165,8 +228,12 @@ Result<Envelope> Envelope::Parse(const Command& command, const Request& request)
       }
     } else if (name == "writeConcern" && (command.flags & kWrites) != 0) {
       BRAID_CHECK_OK(ParseWriteConcern(value, &envelope.write_concern));
+      transaction.has_write_concern = true;
     } else if (name == "readConcern") {
-      BRAID_CHECK_OK(CheckReadConcern(command, value));
+      BRAID_CHECK_OK(ParseReadConcern(command, value, &envelope.read_concern));
+      const bson::Value level = value.AsView().Find("level");
+      transaction.has_read_concern = !value.AsView().empty();
+      if (level.Is(bson::Type::kString)) transaction.level = level.AsString();
     } else if (name == "apiVersion" && value.Is(bson::Type::kString)) {
       api.version = value.AsString();
     } else if (name == "apiStrict" || name == "apiDeprecationErrors") {
@@ -180,6 +247,8 @@ Result<Envelope> Envelope::Parse(const Command& command, const Request& request)
     envelope.txn_number = bson::Number::Of(transaction.txn_number).ToInt64Clamped();
     if (envelope.txn_number < 0) return Status(Code::kInvalidOptions, "Transaction number cannot be negative");
   }
+  envelope.in_transaction = !transaction.autocommit.missing();
+  envelope.starts_transaction = !transaction.start.missing();
   BRAID_CHECK_OK(CheckApi(command, api));
   BRAID_CHECK_OK(CheckTransactionFields(command, transaction, !envelope.lsid.empty()));
   return envelope;

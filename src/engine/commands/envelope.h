@@ -5,10 +5,20 @@
 
 namespace braid::commands {
 
+struct ReadConcern {
+  bool given = false;
+  bool snapshot = false;  // level: "snapshot"
+  uint64_t after_cluster_time = 0;
+  uint64_t at_cluster_time = 0;  // 0: none
+};
+
 /// What a request says beside its own arguments.
 struct Envelope {
   std::string_view lsid;  // bytes of lsid.id; empty: none
   int64_t txn_number = -1;
+  bool in_transaction = false;  // autocommit: false
+  bool starts_transaction = false;
+  ReadConcern read_concern;
   int64_t max_time_ms = 0;
   uint64_t cluster_time = 0;
   WriteConcern write_concern;

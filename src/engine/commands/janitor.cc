@@ -22,7 +22,12 @@ Janitor::~Janitor() {
 
 void Janitor::Sweep() {
   parts_.cursors.Expire();
-  for (const std::string& lsid : parts_.sessions.Expire()) parts_.cursors.KillSession(lsid);
+  parts_.query_sampler.Sweep();
+  const std::vector<std::string> over = parts_.sessions.Expire();
+  for (const std::string& lsid : over) parts_.cursors.KillSession(lsid);
+  parts_.transactions.Forget(over);
+  parts_.transactions.Sweep();
+  parts_.snapshots.Sweep();
 }
 
 void Janitor::Loop() {

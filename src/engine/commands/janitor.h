@@ -1,4 +1,4 @@
-// Janitor: closes cursors and sessions that nobody has used for long.
+// Janitor: closes cursors and sessions that nobody has used for long; forgets old samples of operations.
 #pragma once
 
 #include <condition_variable>

@@ -12,7 +12,10 @@
 #include "engine/commands/engine.h"
 #include "engine/commands/fail_points.h"
 #include "engine/commands/janitor.h"
+#include "engine/commands/query_sampler.h"
 #include "engine/commands/sessions.h"
+#include "engine/commands/snapshots.h"
+#include "engine/commands/transactions.h"
 #include "engine/storage/store.h"
 #include "engine/txn/context.h"
 #include "engine/txn/ttl.h"
@@ -48,8 +51,11 @@ struct EngineParts {
   txn::Shared shared;
   ClusterClock cluster_clock;
   Sessions sessions;
+  Transactions transactions;
+  Snapshots snapshots;
   Cursors cursors;
   FailPoints fail_points;
+  QuerySampler query_sampler;
   Counters counters;
   const int64_t started_millis;
   const bson::ObjectId process_id;

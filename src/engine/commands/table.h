@@ -5,6 +5,7 @@
 
 namespace braid::commands {
 
+extern const Command kAbortTransaction;
 extern const Command kAddShard;
 extern const Command kAggregate;
 extern const Command kBalancerCollectionStatus;
@@ -17,7 +18,9 @@ extern const Command kBulkWrite;
 extern const Command kCollMod;
 extern const Command kCollStats;
 extern const Command kCollstats;
+extern const Command kCommitTransaction;
 extern const Command kConfigureFailPoint;
+extern const Command kConfigureQueryAnalyzer;
 extern const Command kConnectionStatus;
 extern const Command kCount;
 extern const Command kCreate;

@@ -37,6 +37,8 @@ std::string CatalogKey(std::string_view database, std::string_view collection) {
   return key.append(collection);
 }
 Range CatalogRange() { return Under("c"); }
+std::string SessionKey(std::string_view lsid) { return std::string("t").append(lsid); }
+Range SessionRange() { return Under("t"); }
 std::string NumberKey() { return "n"; }
 std::string PendingDropKey(uint32_t number, bool index) { return Numbered('x', number) + (index ? 'i' : 'c'); }
 Range PendingDropRange() { return Under("x"); }

@@ -4,6 +4,8 @@
 //   c | database 00 collection                       → BSON: the collection's description (catalog/collection.h)
 //   h                                                → BSON: the cluster's id and its shards (catalog/cluster.h)
 //   n                                                → counter: last collection or index number given out
+//   t | session 16                                   → BSON: what the session's newest transaction number came to
+//                                                      (commands/transactions.h)
 //   x | number u32 | 'c' or 'i'                      → empty: data of this dropped collection or index is to be removed
 //   d | collection u32 | shard u16 | key(_id)        → BSON: the document
 //   i | index u32 | shard u16 | key(values) | key(_id) → entry of an index that is not unique
@@ -36,6 +38,8 @@ std::string DatabaseKey(std::string_view database);
 Range DatabaseRange();
 std::string CatalogKey(std::string_view database, std::string_view collection);
 Range CatalogRange();
+std::string SessionKey(std::string_view lsid);
+Range SessionRange();
 std::string NumberKey();
 std::string PendingDropKey(uint32_t number, bool index);
 Range PendingDropRange();

@@ -76,25 +76,13 @@ struct Store::Impl {
 
   rocksdb::ReadOptions Reading(const Snapshot& snapshot) const {
     rocksdb::ReadOptions options;
-    options.snapshot = static_cast<const rocksdb::Snapshot*>(snapshot.handle_);
+    options.snapshot = static_cast<const rocksdb::Snapshot*>(snapshot.handle_.get());
     return options;
   }
 };
 
-Snapshot::Snapshot(Snapshot&& other) noexcept : store_(other.store_), handle_(std::exchange(other.handle_, nullptr)) {}
-
-Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
-  std::swap(store_, other.store_);
-  std::swap(handle_, other.handle_);
-  return *this;
-}
-
-LogPosition Snapshot::position() const { return static_cast<const rocksdb::Snapshot*>(handle_)->GetSequenceNumber(); }
-
-Snapshot::~Snapshot() {
-  if (handle_ != nullptr) {
-    store_->impl_->db->ReleaseSnapshot(static_cast<const rocksdb::Snapshot*>(handle_));
-  }
+LogPosition Snapshot::position() const {
+  return static_cast<const rocksdb::Snapshot*>(handle_.get())->GetSequenceNumber();
 }
 
 Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
@@ -153,8 +141,8 @@ Store::~Store() {
 
 Snapshot Store::TakeSnapshot() {
   Snapshot snapshot;
-  snapshot.store_ = this;
-  snapshot.handle_ = impl_->db->GetSnapshot();
+  snapshot.handle_ = std::shared_ptr<const rocksdb::Snapshot>(
+      impl_->db->GetSnapshot(), [db = impl_->db.get()](const rocksdb::Snapshot* held) { db->ReleaseSnapshot(held); });
   return snapshot;
 }
 
@@ -170,7 +158,7 @@ Result<bool> Store::Get(std::string_view key, const Snapshot& snapshot, Buffer* 
 
 std::unique_ptr<Cursor> Store::NewCursor(Range range, const Snapshot& snapshot) const {
   return NewStoreCursor(*impl_->db, *impl_->syncer, std::move(range),
-                        static_cast<const rocksdb::Snapshot*>(snapshot.handle_));
+                        static_cast<const rocksdb::Snapshot*>(snapshot.handle_.get()));
 }
 
 Result<int64_t> Store::ReadCounter(std::string_view key, const Snapshot& snapshot) const {

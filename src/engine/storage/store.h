@@ -28,22 +28,17 @@ struct StoreOptions {
   std::shared_ptr<rocksdb::FileSystem> file_system;
 };
 
-/// A fixed read view, released on destruction. Move-only; must not outlive the store. Empty: reads see the newest
-/// state.
+/// A fixed read view; copies share it, and the last one releases it. Must not outlive the store. Empty: reads see the
+/// newest state.
 class Snapshot {
  public:
-  Snapshot() = default;
-  Snapshot(Snapshot&& other) noexcept;
-  Snapshot& operator=(Snapshot&& other) noexcept;
-  ~Snapshot();
   bool empty() const { return handle_ == nullptr; }
   /// Everything committed up to here is seen, and nothing else. Not of an empty one.
   LogPosition position() const;
 
  private:
   friend class Store;
-  class Store* store_ = nullptr;
-  const void* handle_ = nullptr;  // rocksdb::Snapshot
+  std::shared_ptr<const void> handle_;  // rocksdb::Snapshot
 };
 
 /// A value read without a copy where RocksDB allows it. Reusable: keeps its buffer.
@@ -172,7 +167,6 @@ class Store {
   Figures figures() const;
 
  private:
-  friend class Snapshot;
   struct Impl;
   explicit Store(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

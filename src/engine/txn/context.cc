@@ -14,13 +14,18 @@ LockOwner NextOwner() {
 
 Context::Context(Shared& shared, Operation& operation, Kind kind)
     : shared_(shared),
-      operation_(operation),
+      operation_(&operation),
       kind_(kind),
       now_millis_(shared.clock.NowMillis()),
       owner_(NextOwner()),
       writes_(shared.store) {}
 
 Context::~Context() { Abort(); }
+
+void Context::Enter(Operation& operation) {
+  operation_ = &operation;
+  now_millis_ = shared_.clock.NowMillis();
+}
 
 void Context::FixSnapshot() {
   if (snapshot_.empty()) snapshot_ = shared_.store.TakeSnapshot();
@@ -55,16 +60,14 @@ void Context::NoteMultikey(std::shared_ptr<const catalog::Index> index, uint64_t
   multikey_.emplace_back(std::move(index), bits);
 }
 
-Status Context::Commit() {
-  if (writes_.empty()) {
-    ReleaseLocks();
-    return {};
-  }
+void Context::AddFigures() {
   for (const Delta& delta : deltas_) {
     if (delta.documents != 0) writes_.Add(storage::CountKey(delta.collection->number, delta.shard), delta.documents);
     if (delta.bytes != 0) writes_.Add(storage::BytesKey(delta.collection->number, delta.shard), delta.bytes);
   }
-  Result<storage::LogPosition> position = shared_.store.Commit(writes_);
+}
+
+Status Context::FinishCommit(Result<storage::LogPosition> position) {
   if (!position.ok()) {
     Abort();
     return position.error();
@@ -81,10 +84,23 @@ Status Context::Commit() {
   return {};
 }
 
+Status Context::Commit() {
+  if (is_transaction()) return CommitTransaction();
+  if (writes_.empty()) {
+    ReleaseLocks();
+    return {};
+  }
+  if (before_commit_) before_commit_(writes_);
+  AddFigures();
+  return FinishCommit(shared_.store.Commit(writes_));
+}
+
 void Context::Abort() {
   writes_.Clear();
   deltas_.clear();
   multikey_.clear();
+  drafts_.clear();
+  written_.clear();
   ReleaseLocks();
 }
 

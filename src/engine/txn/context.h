@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -24,9 +26,10 @@ struct Shared {
   Workers* workers = nullptr;  // null: every request does everything on its own thread
 };
 
-/// One request, one thread. Reads go through the write set to the snapshot (or to the newest state if there is none).
-/// Invariants: (1) a document or unique key is locked before it is read for a change; (2) locks are held until Commit
-/// or Abort; (3) nothing is visible to others before Commit, everything at once with it.
+/// One request, or the requests of one transaction, one thread at a time. Reads go through the write set to the
+/// snapshot (or to the newest state if there is none). Invariants: (1) a document or unique key is locked before it is
+/// read for a change; (2) locks are held until Commit or Abort; (3) nothing is visible to others before Commit,
+/// everything at once with it.
 class Context {
  public:
   enum class Kind { kStatement, kTransaction };
@@ -37,8 +40,10 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   Shared& shared() { return shared_; }
-  Operation& operation() { return operation_; }
-  Status Check() { return operation_.Check(); }
+  Operation& operation() { return *operation_; }
+  Status Check() { return operation_->Check(); }
+  /// The next request of a transaction takes over.
+  void Enter(Operation& operation);
   int64_t now_millis() const { return now_millis_; }  ///< fixed for the request: $$NOW, TTL visibility
 
   /// Fixes the read view from here on, unless it is fixed already; a statement that only reads takes one at its start.
@@ -58,6 +63,14 @@ class Context {
   /// kWriteConflict at once if somebody else has it (LockTable).
   Status Lock(std::string_view key);
 
+  // Of a transaction (transaction.cc): collections that it made and nobody else sees yet, and those that it wrote to.
+  /// Null if it made none of that name.
+  catalog::CollectionPtr FindDraft(const catalog::Namespace& ns) const;
+  /// Adds a draft, or puts a changed one in its place.
+  void KeepDraft(catalog::CollectionPtr draft);
+  /// It is about to write there: the description must not have changed when it commits.
+  Status NoteWriter(const catalog::CollectionPtr& collection);
+
   /// Per collection change of the figures, folded into the write set's counters at Commit.
   void CountDocument(const catalog::CollectionPtr& collection, storage::ShardNumber shard, int64_t documents,
                      int64_t bytes);
@@ -67,9 +80,17 @@ class Context {
   void NoteMultikey(std::shared_ptr<const catalog::Index> index, uint64_t bits);
 
   /// Commits the write set and releases the locks; on an error the write set is gone too. The latest position is kept
-  /// for the reply (durable_at).
+  /// for the reply (durable_at). A transaction whose collections have changed meanwhile is kWriteConflict.
   Status Commit();
   void Abort();
+  /// What a statement does at its end, or in the middle of a long one: commits; lets go of what it only looked at. In a
+  /// transaction both wait for the transaction's end.
+  Status CommitStatement() { return is_transaction() ? Status() : Commit(); }
+  void AbortStatement() {
+    if (!is_transaction()) Abort();
+  }
+  /// Runs before every commit that has something to commit: what belongs to it is added there (retryable writes).
+  void BeforeCommit(std::function<void(storage::WriteSet&)> add) { before_commit_ = std::move(add); }
   storage::LogPosition position() const { return position_; }
   void NotePosition(storage::LogPosition position) { position_ = std::max(position_, position); }
 
@@ -81,11 +102,15 @@ class Context {
     int64_t bytes;
   };
   void ReleaseLocks();
+  void AddFigures();
+  Status FinishCommit(Result<storage::LogPosition> position);
+  Status CommitTransaction();
+  Result<storage::LogPosition> CommitUnderGates();
 
   Shared& shared_;
-  Operation& operation_;
+  Operation* operation_;
   const Kind kind_;
-  const int64_t now_millis_;
+  int64_t now_millis_;
   const LockOwner owner_;
   storage::Snapshot snapshot_;
   storage::WriteSet writes_;
@@ -93,6 +118,9 @@ class Context {
   std::vector<Delta> deltas_;
   std::vector<std::pair<std::shared_ptr<const catalog::Index>, uint64_t>> multikey_;
   storage::LogPosition position_ = 0;
+  std::function<void(storage::WriteSet&)> before_commit_;
+  std::vector<catalog::CollectionPtr> drafts_;
+  std::map<uint32_t, catalog::CollectionPtr> written_;  // by number
 };
 
 }  // namespace braid::txn

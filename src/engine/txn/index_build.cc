@@ -172,4 +172,46 @@ Result<IndexBuildResult> BuildIndexes(Context& context, const Namespace& ns, con
   return status;
 }
 
+Result<IndexBuildResult> BuildDraftIndexes(Context& context, const Namespace& ns, const std::vector<IndexSpec>& specs) {
+  catalog::Catalog& catalog = context.shared().catalog;
+  IndexBuildResult result;
+  CollectionPtr collection = context.FindDraft(ns);
+  const bool draft = collection != nullptr;
+  if (!draft) collection = catalog.Find(ns);
+  if (collection == nullptr) {
+    BRAID_TRY(collection, catalog.Draft(ns, bson::View()));
+    result.created_collection = true;
+  }
+  bool wait = false;
+  BRAID_TRY(std::vector<IndexSpec> fresh, NewOnes(*collection, specs, &wait));
+  result.indexes_before = result.indexes_after = collection->indexes.size();
+  if (!draft && !result.created_collection) {
+    if (fresh.empty() && !wait) return result;
+    return Status(Code::kOperationNotSupportedInTransaction,
+                  StrCat("Cannot create new indexes on existing collection ", ns.ToString(),
+                         " in a multi-document transaction."));
+  }
+  auto changed = std::make_shared<catalog::Collection>(*collection);
+  for (IndexSpec& spec : fresh) {
+    auto index = std::make_shared<Index>();
+    BRAID_TRY(index->number, catalog.TakeNumberNow());
+    index->spec = std::move(spec);
+    changed->indexes.push_back(std::move(index));
+  }
+  result.indexes_after = changed->indexes.size();
+  const size_t first = changed->indexes.size() - fresh.size();
+  const CollectionPtr grown = std::move(changed);
+  const auto cursor = context.NewCursor(storage::DocumentRange(grown->number));
+  for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
+    BRAID_CHECK_OK(context.Check());
+    const bson::Document document{bson::View(cursor->value())};
+    for (size_t i = first; i < grown->indexes.size(); ++i) {
+      BRAID_CHECK_OK(AddToIndex(context, grown, grown->indexes[i], storage::ShardOfKey(cursor->key()), document));
+    }
+  }
+  BRAID_CHECK_OK(cursor->status());
+  context.KeepDraft(grown);
+  return result;
+}
+
 }  // namespace braid::txn

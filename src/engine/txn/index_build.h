@@ -17,4 +17,10 @@ struct IndexBuildResult {
 Result<IndexBuildResult> BuildIndexes(Context& context, const catalog::Namespace& ns,
                                       const std::vector<catalog::IndexSpec>& specs);
 
+/// The same inside a transaction, on a collection that it made itself (or that is not there yet): the indexes are part
+/// of the transaction. On any other collection only what exists already is OK; the rest is
+/// kOperationNotSupportedInTransaction.
+Result<IndexBuildResult> BuildDraftIndexes(Context& context, const catalog::Namespace& ns,
+                                           const std::vector<catalog::IndexSpec>& specs);
+
 }  // namespace braid::txn

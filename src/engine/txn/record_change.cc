@@ -47,6 +47,7 @@ Result<IndexEntries> RecordChange::EntriesOf(const Index& index, const bson::Vie
 Status RecordChange::CheckUnique(const Index& index, const IndexEntry& entry, const std::string& key, bool* skip) {
   BRAID_CHECK_OK(context_.Lock(key));
   BRAID_TRY(bool found, context_.writes().Get(key, {}, &buffer_));
+  BRAID_CHECK_OK(CheckUnchanged(context_, key, found, buffer_));
   if (!found) return {};
   std::string owner(buffer_.view());
   if (!collection_->placement->keeps_global_keys()) {

@@ -18,14 +18,16 @@ using catalog::Collection;
 using catalog::CollectionPtr;
 using catalog::Index;
 
-constexpr size_t kWriteSetBytesMax = 1u << 30;
+constexpr size_t kWriteSetBytesMax = 256u << 20;
 
 Status CheckRoom(Context& context) {
   if (context.writes().bytes() < kWriteSetBytesMax) return {};
-  return {Location(257), StrCat("the changes to be committed together exceed ", kWriteSetBytesMax, " bytes")};
+  return {Code::kTransactionTooLarge,
+          StrCat("the changes to be committed together exceed ", kWriteSetBytesMax, " bytes")};
 }
 
-/// A transaction changes only what is still as its snapshot shows it.
+}  // namespace
+
 Status CheckUnchanged(Context& context, std::string_view key, bool found, const storage::Buffer& newest) {
   if (!context.is_transaction() || context.snapshot().empty()) return {};
   storage::Buffer seen;
@@ -33,8 +35,6 @@ Status CheckUnchanged(Context& context, std::string_view key, bool found, const 
   if (was_there == found && (!found || seen.view() == newest.view())) return {};
   return {Code::kWriteConflict, "WriteConflict: the document was changed after the transaction began"};
 }
-
-}  // namespace
 
 std::string IdKey(const bson::Value& id, const bson::Collation* collation) {
   std::string key;

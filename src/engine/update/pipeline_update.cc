@@ -136,6 +136,7 @@ constexpr StageKind kStages[] = {
     {"$indexStats", nullptr},
     {"$limit", nullptr},
     {"$listLocalSessions", nullptr},
+    {"$listSampledQueries", nullptr},
     {"$listSessions", nullptr},
     {"$lookup", nullptr},
     {"$match", nullptr},

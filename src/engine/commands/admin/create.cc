@@ -96,6 +96,14 @@ Result<bson::Document> Run(Call& call) {
   BRAID_TRY(Args args, Parse(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
   BRAID_CHECK_OK(CheckNoConfigView(ns));
+  if (call.context.is_transaction()) {
+    if (call.context.FindDraft(ns) != nullptr || call.engine.catalog->Find(ns) != nullptr) {
+      return Status(Code::kNamespaceExists, "a collection '" + ns.ToString() + "' already exists");
+    }
+    BRAID_TRY(catalog::CollectionPtr draft, call.engine.catalog->Draft(ns, args.options));
+    call.context.KeepDraft(std::move(draft));
+    return bson::Document();
+  }
   BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Create(ns, args.options));
   call.context.NotePosition(change.position);
   return bson::Document();
@@ -103,5 +111,6 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kCreate = {.name = "create", .flags = kWrites, .help = "Creates a collection.", .run = Run};
+constinit const Command kCreate = {
+    .name = "create", .flags = kWrites | kInTransaction, .help = "Creates a collection.", .run = Run};
 }  // namespace braid::commands

@@ -40,14 +40,16 @@ Result<bson::Document> RunCreate(Call& call) {
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, collection));
   BRAID_CHECK_OK(CheckNoConfigView(ns));
   if (indexes.empty()) return Status(Code::kBadValue, "Must specify at least one index to create");
-  const catalog::CollectionPtr existing = call.engine.catalog->Find(ns);
+  catalog::CollectionPtr existing = call.context.FindDraft(ns);
+  if (existing == nullptr) existing = call.engine.catalog->Find(ns);
   std::vector<catalog::IndexSpec> specs;
   for (bson::View index : indexes) {
     BRAID_TRY(catalog::IndexSpec spec,
               catalog::IndexSpec::Parse(index, existing == nullptr ? nullptr : existing->collation));
     specs.push_back(std::move(spec));
   }
-  BRAID_TRY(txn::IndexBuildResult built, txn::BuildIndexes(call.context, ns, specs));
+  BRAID_TRY(txn::IndexBuildResult built, call.context.is_transaction() ? txn::BuildDraftIndexes(call.context, ns, specs)
+                                                                       : txn::BuildIndexes(call.context, ns, specs));
   bson::Builder reply;
   reply.Append("numIndexesBefore", static_cast<int32_t>(built.indexes_before))
       .Append("numIndexesAfter", static_cast<int32_t>(built.indexes_after));
@@ -185,7 +187,7 @@ Result<bson::Document> RunDrop(Call& call) {
 }  // namespace
 
 constinit const Command kCreateIndexes = {
-    .name = "createIndexes", .flags = kWrites, .help = "Builds indexes.", .run = RunCreate};
+    .name = "createIndexes", .flags = kWrites | kInTransaction, .help = "Builds indexes.", .run = RunCreate};
 constinit const Command kListIndexes = {
     .name = "listIndexes", .flags = kReadOnly, .help = "Lists the indexes of a collection.", .run = RunList};
 constinit const Command kDropIndexes = {

@@ -79,7 +79,7 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kAggregate = {.name = "aggregate",
-                                      .flags = kReadOnly | kWrites | kTakesReadConcern,
+                                      .flags = kReadOnly | kWrites | kTakesReadConcern | kInTransaction,
                                       .help = "Runs documents through a pipeline.",
                                       .run = Run};
 }  // namespace braid::commands

@@ -63,11 +63,15 @@ Result<bson::Document> FirstBatch(Call& call, std::unique_ptr<OpenCursor> cursor
   if (!ended && !options.single_batch) {
     cursor->lsid = call.lsid;
     StopTime(call, *cursor);
+    cursor->txn_number = call.txn_number;
+    // A transaction keeps its snapshot itself.
     if (call.context.snapshot().empty()) call.context.FixSnapshot();
-    cursor->snapshot = call.context.TakeSnapshot();
+    if (!call.context.is_transaction()) cursor->snapshot = call.context.TakeSnapshot();
     id = call.engine.cursors.Add(std::move(cursor));
   }
-  reply.Append("id", id).Append("ns", ns_shown).Close();
+  reply.Append("id", id).Append("ns", ns_shown);
+  if (call.snapshot_time != 0) reply.Append("atClusterTime", bson::Timestamp{call.snapshot_time});
+  reply.Close();
   return reply.Finish();
 }
 
@@ -75,10 +79,10 @@ Result<bson::Document> NextBatch(Call& call, std::unique_ptr<OpenCursor> cursor,
   const int64_t id = cursor->id;
   bson::Builder reply;
   reply.OpenObject("cursor").OpenArray("nextBatch");
-  call.context.UseSnapshot(std::move(cursor->snapshot));
+  if (!call.context.is_transaction()) call.context.UseSnapshot(std::move(cursor->snapshot));
   StartTime(call, *cursor);
   Result<bool> ended = Fill(call, *cursor, documents_max, reply);
-  cursor->snapshot = call.context.TakeSnapshot();
+  if (!call.context.is_transaction()) cursor->snapshot = call.context.TakeSnapshot();
   if (!ended.ok()) {
     call.engine.cursors.Forget(id);
     return ended.error();

@@ -82,7 +82,8 @@ struct Outcome {
   std::optional<bson::OwnedValue> upserted;
 };
 
-Result<Outcome> RunInsert(Call& call, const Args& args, bson::View op, const catalog::Namespace& ns, Totals& totals) {
+Result<Outcome> RunInsert(Call& call, const Args& args, bson::View op, const catalog::Namespace& ns, int32_t number,
+                          Totals& totals) {
   bson::View document;
   ArgReader reader(op, "bulkWrite.ops");
   reader.Ignore({"insert"});
@@ -94,14 +95,14 @@ Result<Outcome> RunInsert(Call& call, const Args& args, bson::View op, const cat
     problem = status;
     return false;
   };
-  BRAID_TRY(int64_t n,
-            InsertDocuments(call, ns, std::span(&document, 1), {.bypass_validation = args.bypass_validation}, failed));
+  BRAID_TRY(int64_t n, InsertDocuments(call, ns, std::span(&document, 1), {.bypass_validation = args.bypass_validation},
+                                       failed, number));
   if (!problem.ok()) return problem;
   totals.inserted += n;
   return Outcome{.n = n, .modified = {}, .upserted = {}};
 }
 
-Result<Outcome> RunOneUpdate(Call& call, const Args& args, bson::View op, const catalog::Namespace& ns,
+Result<Outcome> RunOneUpdate(Call& call, const Args& args, bson::View op, const catalog::Namespace& ns, int32_t number,
                              Totals& totals) {
   UpdateStatement statement;
   std::optional<bson::View> constants;
@@ -120,14 +121,14 @@ Result<Outcome> RunOneUpdate(Call& call, const Args& args, bson::View op, const 
   statement.let = constants ? constants : args.let;
   statement.options.bypass_validation = args.bypass_validation;
   call.engine.counters.updates.fetch_add(1, std::memory_order_relaxed);
-  BRAID_TRY(UpdateOutcome outcome, RunUpdate(call, ns, statement));
+  BRAID_TRY(UpdateOutcome outcome, RunUpdateOnce(call, ns, std::move(statement), number));
   totals.matched += outcome.matched;
   totals.modified += outcome.modified;
   totals.upserted += outcome.upserted ? 1 : 0;
   return Outcome{outcome.matched + (outcome.upserted ? 1 : 0), outcome.modified, outcome.upserted};
 }
 
-Result<Outcome> RunOneDelete(Call& call, const Args& args, bson::View op, const catalog::Namespace& ns,
+Result<Outcome> RunOneDelete(Call& call, const Args& args, bson::View op, const catalog::Namespace& ns, int32_t number,
                              Totals& totals) {
   DeleteStatement statement;
   ArgReader reader(op, "bulkWrite.ops");
@@ -139,18 +140,19 @@ Result<Outcome> RunOneDelete(Call& call, const Args& args, bson::View op, const 
   BRAID_CHECK_OK(reader.Finish());
   statement.let = args.let;
   call.engine.counters.deletes.fetch_add(1, std::memory_order_relaxed);
-  BRAID_TRY(int64_t n, RunDelete(call, ns, statement));
+  BRAID_TRY(int64_t n, RunDeleteOnce(call, ns, std::move(statement), number));
   totals.deleted += n;
   return Outcome{.n = n, .modified = {}, .upserted = {}};
 }
 
-Result<Outcome> RunOne(Call& call, const Args& args, bson::View op, Totals& totals) {
+Result<Outcome> RunOne(Call& call, const Args& args, int32_t number, Totals& totals) {
+  const bson::View op = args.ops[static_cast<size_t>(number)];
   if (op.empty()) return Status(Code::kBadValue, "an operation of bulkWrite is empty");
   const auto [kind, index] = *op.begin();
   BRAID_TRY(const catalog::Namespace* ns, NamespaceOf(args, index));
-  if (kind == "insert") return RunInsert(call, args, op, *ns, totals);
-  if (kind == "update") return RunOneUpdate(call, args, op, *ns, totals);
-  if (kind == "delete") return RunOneDelete(call, args, op, *ns, totals);
+  if (kind == "insert") return RunInsert(call, args, op, *ns, number, totals);
+  if (kind == "update") return RunOneUpdate(call, args, op, *ns, number, totals);
+  if (kind == "delete") return RunOneDelete(call, args, op, *ns, number, totals);
   return Status(Code::kFailedToParse, StrCat("an operation of bulkWrite must be insert, update or delete, not ", kind));
 }
 
@@ -172,7 +174,8 @@ Result<bson::Document> Run(Call& call) {
   Totals totals;
   std::vector<bson::Document> entries;
   for (size_t i = 0; i < args.ops.size(); ++i) {
-    const Result<Outcome> outcome = RunOne(call, args, args.ops[i], totals);
+    const Result<Outcome> outcome = RunOne(call, args, static_cast<int32_t>(i), totals);
+    if (!outcome.ok() && outcome.error().code() == Code::kWriteConflict) return outcome.error();
     if (!outcome.ok()) ++totals.errors;
     if (!outcome.ok() || !args.errors_only) entries.push_back(Entry(static_cast<int32_t>(i), outcome));
     if (!outcome.ok() && args.ordered) break;
@@ -192,7 +195,7 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kBulkWrite = {.name = "bulkWrite",
-                                      .flags = kWrites | kRetryable | kAdminOnly,
+                                      .flags = kWrites | kRetryable | kInTransaction | kAdminOnly,
                                       .help = "Runs many writes on many collections.",
                                       .run = Run};
 }  // namespace braid::commands

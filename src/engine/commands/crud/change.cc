@@ -45,7 +45,7 @@ Status WithoutConflict(Call& call, const std::function<Status()>& step) {
   BackOff back_off(call);
   while (true) {
     Status status = step();
-    if (status.code() != Code::kWriteConflict) return status;
+    if (status.code() != Code::kWriteConflict || call.context.is_transaction()) return status;
     if (call.context.writes().empty()) {
       call.context.Abort();
       BRAID_CHECK_OK(back_off.Wait());
@@ -81,8 +81,8 @@ class Changer {
   /// How many documents matched and went through `change`. Everything is committed on return, also on an error.
   Result<int64_t> Run(const Change& change) {
     Status status = RunUncommitted(change);
-    if (!call_.context.writes().empty()) BRAID_CHECK_OK(call_.context.Commit());
-    call_.context.Abort();  // lets go of locks on documents that were looked at only
+    if (!call_.context.writes().empty()) BRAID_CHECK_OK(call_.context.CommitStatement());
+    call_.context.AbortStatement();  // lets go of locks on documents that were looked at only
     if (!status.ok()) return status;
     return matched_;
   }
@@ -99,7 +99,7 @@ class Changer {
     }
     do {
       lost_ = false;
-      call_.context.TakeSnapshot();  // a fresh one for each attempt
+      if (!call_.context.is_transaction()) call_.context.TakeSnapshot();  // a fresh one for each attempt
       BRAID_CHECK_OK(RunPlan(change));
     } while (!multi_ && matched_ == 0 && lost_);
     return {};
@@ -119,7 +119,7 @@ class Changer {
       }));
       if (!multi_ && matched_ > 0) return {};
       if (++uncommitted_ >= kBatchDocuments || call_.context.writes().bytes() > kBatchBytes) {
-        BRAID_CHECK_OK(call_.context.Commit());
+        BRAID_CHECK_OK(call_.context.CommitStatement());
         uncommitted_ = 0;
       }
     }
@@ -174,9 +174,10 @@ Result<UpdateOutcome> RunUpsert(Call& call, const catalog::CollectionPtr& collec
   BRAID_CHECK_OK(
       WithoutConflict(call, [&] { return txn::Insert(call.context, collection, document, statement.options); }));
   if (statement.seen) BRAID_CHECK_OK(statement.seen(nullptr, document));
-  BRAID_CHECK_OK(call.context.Commit());
   UpdateOutcome outcome;
   outcome.upserted = bson::OwnedValue(document.Find("_id"));
+  if (statement.done) statement.done(outcome);
+  BRAID_CHECK_OK(call.context.CommitStatement());
   return outcome;
 }
 
@@ -185,8 +186,15 @@ Result<UpdateOutcome> RunUpsert(Call& call, const catalog::CollectionPtr& collec
 Result<WriteAccess> WriteAccess::Open(Call& call, const catalog::Namespace& ns, bool create) {
   BRAID_CHECK_OK(CheckNoConfigView(ns));
   WriteAccess access;
+  access.collection_ = call.context.FindDraft(ns);
+  if (access.collection_ != nullptr) return access;  // only this transaction knows it
   while (true) {
     access.collection_ = call.engine.catalog->Find(ns);
+    if (access.collection_ == nullptr && create && call.context.is_transaction()) {
+      BRAID_TRY(access.collection_, call.engine.catalog->Draft(ns, bson::View()));
+      call.context.KeepDraft(access.collection_);
+      return access;
+    }
     if (access.collection_ == nullptr && create) {
       BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Ensure(ns));
       call.context.NotePosition(change.position);
@@ -194,18 +202,25 @@ Result<WriteAccess> WriteAccess::Open(Call& call, const catalog::Namespace& ns, 
     }
     if (access.collection_ == nullptr) return access;
     access.gate_ = std::shared_lock(access.collection_->state->gate);
-    if (call.engine.catalog->Find(ns) == access.collection_) return access;
+    if (call.engine.catalog->Find(ns) == access.collection_) break;
     access.gate_.unlock();  // it changed before we had the gate
   }
+  BRAID_CHECK_OK(call.context.NoteWriter(access.collection_));
+  return access;
 }
 
 Result<int64_t> InsertDocuments(Call& call, const catalog::Namespace& ns, std::span<const bson::View> documents,
                                 const txn::WriteOptions& options,
-                                const std::function<bool(size_t, const Status&)>& failed) {
+                                const std::function<bool(size_t, const Status&)>& failed, int32_t first_statement) {
   BRAID_TRY(WriteAccess access, WriteAccess::Open(call, ns, true));
   int64_t inserted = 0;
   for (size_t i = 0; i < documents.size(); ++i) {
     BRAID_CHECK_OK(call.context.Check());
+    const int32_t statement = first_statement + static_cast<int32_t>(i);
+    if (call.retry != nullptr && call.retry->Find(statement) != nullptr) {
+      ++inserted;
+      continue;
+    }
     Status status;
     if (auto prepared = update::PrepareForInsert(documents[i], call.engine.cluster_clock.Now()); prepared.ok()) {
       status =
@@ -215,15 +230,18 @@ Result<int64_t> InsertDocuments(Call& call, const catalog::Namespace& ns, std::s
     }
     if (status.ok()) {
       ++inserted;
+      if (call.retry != nullptr) call.retry->Note(statement);
       if (access.collection()->sharded()) {
         access.collection()->state->targeted.fetch_add(1, std::memory_order_relaxed);
       }
+    } else if (status.code() == Code::kWriteConflict) {
+      return status;  // only in a transaction, which is over then
     } else if (!failed(i, status)) {
       break;
     }
-    if (call.context.writes().bytes() > kBatchBytes) BRAID_CHECK_OK(call.context.Commit());
+    if (call.context.writes().bytes() > kBatchBytes) BRAID_CHECK_OK(call.context.CommitStatement());
   }
-  BRAID_CHECK_OK(call.context.Commit());
+  BRAID_CHECK_OK(call.context.CommitStatement());
   call.engine.counters.documents_inserted.fetch_add(inserted, std::memory_order_relaxed);
   return inserted;
 }
@@ -256,6 +274,8 @@ Result<UpdateOutcome> RunUpdate(Call& call, const catalog::Namespace& ns, const 
         ++outcome.modified;
       }
       if (statement.seen) BRAID_CHECK_OK(statement.seen(&before, after ? after->view() : before));
+      outcome.matched = 1;
+      if (after && statement.done && !statement.multi) statement.done(outcome);
       return {};
     };
     BRAID_TRY(outcome.matched, Changer(call, query, statement.multi).Run(change));
@@ -263,6 +283,7 @@ Result<UpdateOutcome> RunUpdate(Call& call, const catalog::Namespace& ns, const 
     if (outcome.matched > 0 || !statement.upsert) return outcome;
     Result<UpdateOutcome> upserted = RunUpsert(call, collection, statement, *update, filter);
     if (upserted.ok()) return upserted;
+    if (call.context.is_transaction()) return upserted;  // which is over then
     call.context.Abort();
     // Somebody inserted the same key between our search and our insert: search again, and give up only if it is not a
     // race.

@@ -31,10 +31,11 @@ class WriteAccess {
 };
 
 /// Documents in order, committed in batches. `failed` gets the position of each that was refused and why; true from it:
-/// go on. Returns how many were inserted.
+/// go on. Returns how many were inserted. The first is the command's statement `first_statement`: of a retryable write
+/// that is sent again, those that are done count and are not done again.
 Result<int64_t> InsertDocuments(Call& call, const catalog::Namespace& ns, std::span<const bson::View> documents,
                                 const txn::WriteOptions& options,
-                                const std::function<bool(size_t, const Status&)>& failed);
+                                const std::function<bool(size_t, const Status&)>& failed, int32_t first_statement = 0);
 
 struct UpdateStatement {
   bson::View q;
@@ -49,6 +50,8 @@ struct UpdateStatement {
   txn::WriteOptions options;
   /// findAndModify: called with the document before (missing: upserted) and after.
   std::function<Status(const bson::View* before, bson::View after)> seen;
+  /// Called when the one document is changed or inserted, before that is committed: for retryable writes.
+  std::function<void(const struct UpdateOutcome& outcome)> done;
 };
 struct UpdateOutcome {
   int64_t matched = 0;
@@ -65,8 +68,18 @@ struct DeleteStatement {
   bson::View sort;
   bson::Value hint;
   std::function<Status(bson::View before)> seen;
+  std::function<void()> done;  // when the one document is removed, before that is committed
 };
 /// How many were removed.
 Result<int64_t> RunDelete(Call& call, const catalog::Namespace& ns, const DeleteStatement& statement);
+
+/// The same as a numbered statement of a command: if it is a retryable write that is sent again and was done before,
+/// its first result.
+Result<UpdateOutcome> RunUpdateOnce(Call& call, const catalog::Namespace& ns, UpdateStatement statement,
+                                    int32_t number);
+Result<int64_t> RunDeleteOnce(Call& call, const catalog::Namespace& ns, DeleteStatement statement, int32_t number);
+
+/// A retryable write that changes many documents cannot be one: kInvalidOptions.
+Status CheckRetryable(const Call& call, bool multi);
 
 }  // namespace braid::commands

@@ -43,6 +43,7 @@ Status ReadHint(const bson::Value& hint, query::Query* query) {
 }
 
 Result<catalog::CollectionPtr> FindForRead(Call& call, const catalog::Namespace& ns) {
+  if (catalog::CollectionPtr draft = call.context.FindDraft(ns)) return draft;
   return FindReadable(call.engine, ns);
 }
 

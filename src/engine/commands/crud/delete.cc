@@ -38,18 +38,18 @@ Result<bson::Document> Run(Call& call) {
   StatementLoop loop(args.ordered);
   for (size_t i = 0; i < statements.size(); ++i) {
     call.engine.counters.deletes.fetch_add(1, std::memory_order_relaxed);
-    const Result<int64_t> removed = RunDelete(call, ns, statements[i]);
+    const Result<int64_t> removed = RunDeleteOnce(call, ns, statements[i], static_cast<int32_t>(i));
     if (!loop.Note(static_cast<int32_t>(i), removed.status())) break;
     n += removed.value_or(0);
   }
   bson::Builder reply;
   reply.Append("n", static_cast<int32_t>(n));
-  loop.Finish(reply);
+  BRAID_CHECK_OK(loop.Finish(reply));
   return reply.Finish();
 }
 
 }  // namespace
 
 constinit const Command kDelete = {
-    .name = "delete", .flags = kWrites | kRetryable, .help = "Removes documents.", .run = Run};
+    .name = "delete", .flags = kWrites | kRetryable | kInTransaction, .help = "Removes documents.", .run = Run};
 }  // namespace braid::commands

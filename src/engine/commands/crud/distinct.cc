@@ -87,13 +87,14 @@ Result<bson::Document> Run(Call& call) {
   reply.OpenArray("values");
   for (const bson::Value& value : values) reply.AppendNext(value);
   reply.Close();
+  if (call.snapshot_time != 0) reply.Append("atClusterTime", bson::Timestamp{call.snapshot_time});
   return reply.Finish();
 }
 
 }  // namespace
 
 constinit const Command kDistinct = {.name = "distinct",
-                                     .flags = kReadOnly | kTakesReadConcern,
+                                     .flags = kReadOnly | kTakesReadConcern | kInTransaction,
                                      .help = "Lists the different values of a field.",
                                      .run = Run};
 }  // namespace braid::commands

@@ -22,7 +22,7 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kFind = {.name = "find",
-                                 .flags = kReadOnly | kTakesReadConcern,
+                                 .flags = kReadOnly | kTakesReadConcern | kInTransaction,
                                  .help = "Returns the documents that match a filter.",
                                  .run = Run};
 }  // namespace braid::commands

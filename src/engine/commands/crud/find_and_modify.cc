@@ -95,15 +95,30 @@ class Shown {
   bool taken_ = false;
 };
 
-Result<bson::Document> RunRemove(Call& call, const Args& args, const catalog::Namespace& ns, Shown& shown) {
-  DeleteStatement statement{
-      .q = args.query, .collation = args.collation, .let = args.let, .sort = args.sort, .hint = args.hint};
-  statement.seen = [&](bson::View before) { return shown.Take(before); };
-  BRAID_TRY(int64_t n, RunDelete(call, ns, statement));
+bson::Document RemoveReply(int64_t n, const Shown& shown) {
   bson::Builder reply;
   reply.OpenObject("lastErrorObject").Append("n", static_cast<int32_t>(n)).Close();
   shown.AppendTo(reply);
   return reply.Finish();
+}
+
+bson::Document ChangeReply(const UpdateOutcome& outcome, const Shown& shown) {
+  bson::Builder reply;
+  reply.OpenObject("lastErrorObject").Append("n", static_cast<int32_t>(outcome.matched + (outcome.upserted ? 1 : 0)));
+  reply.Append("updatedExisting", outcome.matched > 0);
+  if (outcome.upserted) reply.Append("upserted", *outcome.upserted);
+  reply.Close();
+  shown.AppendTo(reply);
+  return reply.Finish();
+}
+
+Result<bson::Document> RunRemove(Call& call, const Args& args, const catalog::Namespace& ns, Shown& shown) {
+  DeleteStatement statement{
+      .q = args.query, .collation = args.collation, .let = args.let, .sort = args.sort, .hint = args.hint};
+  statement.seen = [&](bson::View before) { return shown.Take(before); };
+  if (call.retry != nullptr) statement.done = [&] { call.retry->Note(0, RemoveReply(1, shown)); };
+  BRAID_TRY(int64_t n, RunDelete(call, ns, statement));
+  return RemoveReply(n, shown);
 }
 
 Result<bson::Document> RunChange(Call& call, const Args& args, const catalog::Namespace& ns, Shown& shown) {
@@ -120,19 +135,19 @@ Result<bson::Document> RunChange(Call& call, const Args& args, const catalog::Na
     if (args.return_new) return shown.Take(after);
     return before != nullptr ? shown.Take(*before) : Status();
   };
+  if (call.retry != nullptr) {
+    statement.done = [&](const UpdateOutcome& outcome) { call.retry->Note(0, ChangeReply(outcome, shown)); };
+  }
   BRAID_TRY(UpdateOutcome outcome, RunUpdate(call, ns, statement));
-  bson::Builder reply;
-  reply.OpenObject("lastErrorObject").Append("n", static_cast<int32_t>(outcome.matched + (outcome.upserted ? 1 : 0)));
-  reply.Append("updatedExisting", outcome.matched > 0);
-  if (outcome.upserted) reply.Append("upserted", *outcome.upserted);
-  reply.Close();
-  shown.AppendTo(reply);
-  return reply.Finish();
+  return ChangeReply(outcome, shown);
 }
 
 Result<bson::Document> Run(Call& call) {
   BRAID_TRY(Args args, Parse(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
+  if (call.retry != nullptr) {
+    if (const bson::Document* reply = call.retry->Find(0)) return *reply;
+  }
   BRAID_TRY(Shown shown, Shown::Make(call, args, ns));
   return args.remove ? RunRemove(call, args, ns, shown) : RunChange(call, args, ns, shown);
 }
@@ -140,9 +155,11 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kFindAndModify = {.name = "findAndModify",
-                                          .flags = kWrites | kRetryable,
+                                          .flags = kWrites | kRetryable | kInTransaction,
                                           .help = "Changes or removes one document and returns it.",
                                           .run = Run};
-constinit const Command kFindandmodify = {
-    .name = "findandmodify", .flags = kWrites | kRetryable, .help = "Old name of findAndModify.", .run = Run};
+constinit const Command kFindandmodify = {.name = "findandmodify",
+                                          .flags = kWrites | kRetryable | kInTransaction,
+                                          .help = "Old name of findAndModify.",
+                                          .run = Run};
 }  // namespace braid::commands

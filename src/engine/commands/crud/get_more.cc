@@ -45,6 +45,11 @@ Status CheckOwner(const Call& call, const OpenCursor& cursor) {
     return Status(Location(code), StrCat("Cannot run getMore on cursor ", cursor.id,
                                          ", which was created in another session or without one"));
   }
+  if (cursor.txn_number != call.txn_number) {
+    const int code = cursor.txn_number < 0 ? 50739 : call.txn_number < 0 ? 50740 : 50741;
+    return Status(Location(code), StrCat("Cannot run getMore on cursor ", cursor.id,
+                                         ", which was created in another transaction or outside of one"));
+  }
   return {};
 }
 
@@ -63,5 +68,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kGetMore = {
-    .name = "getMore", .flags = kReadOnly, .help = "Returns the next batch of a cursor.", .run = Run};
+    .name = "getMore", .flags = kReadOnly | kInTransaction, .help = "Returns the next batch of a cursor.", .run = Run};
 }  // namespace braid::commands

@@ -49,5 +49,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kInsert = {
-    .name = "insert", .flags = kWrites | kRetryable, .help = "Stores documents.", .run = Run};
+    .name = "insert", .flags = kWrites | kRetryable | kInTransaction, .help = "Stores documents.", .run = Run};
 }  // namespace braid::commands

@@ -37,5 +37,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kKillCursors = {
-    .name = "killCursors", .flags = kReadOnly, .help = "Closes cursors.", .run = Run};
+    .name = "killCursors", .flags = kReadOnly | kInTransaction, .help = "Closes cursors.", .run = Run};
 }  // namespace braid::commands

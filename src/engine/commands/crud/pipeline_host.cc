@@ -33,6 +33,10 @@ class Host final : public query::PipelineHost {
     if (stage == "$listLocalSessions" || stage == "$listSessions") return SessionRows();
     if (stage == "$collStats") return CollectionStats(context, specification);
     if (stage == "$indexStats") return IndexStats();
+    if (stage == "$listSampledQueries") {
+      const bson::Value ns = specification.Find("namespace");
+      return engine_.query_sampler.List(ns.missing() ? "" : ns.AsString());
+    }
     if (stage == "$shardedDataDistribution") return ShardedDataDistribution();
     return Status(Code::kInternalError, StrCat("no report for the stage ", stage));
   }

@@ -49,13 +49,18 @@ Result<DeleteStatement> ParseDeleteStatement(bson::View statement, const std::op
 
 bool StatementLoop::Note(int32_t index, const Status& status) {
   if (status.ok()) return true;
+  if (status.code() == Code::kWriteConflict) {
+    conflict_ = status;
+    return false;
+  }
   AppendWriteError(errors_, index, status);
   any_ = true;
   return !ordered_;
 }
 
-void StatementLoop::Finish(bson::Builder& reply) {
+Status StatementLoop::Finish(bson::Builder& reply) {
   if (any_) reply.AppendArray("writeErrors", errors_.Finish());
+  return conflict_;
 }
 
 }  // namespace braid::commands

@@ -17,12 +17,14 @@ class StatementLoop {
   explicit StatementLoop(bool ordered) : ordered_(ordered) {}
   /// False: stop.
   bool Note(int32_t index, const Status& status);
-  /// Appends writeErrors if there were any.
-  void Finish(bson::Builder& reply);
+  /// Appends writeErrors if there were any. A write conflict, which only a transaction meets, is the whole command's
+  /// error.
+  Status Finish(bson::Builder& reply);
 
  private:
   bool ordered_;
   bool any_ = false;
+  Status conflict_;
   bson::Builder errors_;
 };
 

@@ -44,7 +44,7 @@ Result<bson::Document> Run(Call& call) {
   StatementLoop loop(args.ordered);
   for (size_t i = 0; i < statements.size(); ++i) {
     call.engine.counters.updates.fetch_add(1, std::memory_order_relaxed);
-    const Result<UpdateOutcome> outcome = RunUpdate(call, ns, statements[i]);
+    const Result<UpdateOutcome> outcome = RunUpdateOnce(call, ns, statements[i], static_cast<int32_t>(i));
     if (!loop.Note(static_cast<int32_t>(i), outcome.status())) break;
     if (!outcome.ok()) continue;
     matched += outcome->matched + (outcome->upserted ? 1 : 0);
@@ -57,12 +57,12 @@ Result<bson::Document> Run(Call& call) {
   bson::Builder reply;
   reply.Append("n", static_cast<int32_t>(matched)).Append("nModified", static_cast<int32_t>(modified));
   if (any_upserted) reply.AppendArray("upserted", upserted.Finish());
-  loop.Finish(reply);
+  BRAID_CHECK_OK(loop.Finish(reply));
   return reply.Finish();
 }
 
 }  // namespace
 
 constinit const Command kUpdate = {
-    .name = "update", .flags = kWrites | kRetryable, .help = "Changes documents.", .run = Run};
+    .name = "update", .flags = kWrites | kRetryable | kInTransaction, .help = "Changes documents.", .run = Run};
 }  // namespace braid::commands

@@ -28,6 +28,7 @@ Result<std::vector<std::string>> SessionIds(const Request& request) {
 void Kill(Call& call, const std::string& id, bool operations_too) {
   if (operations_too) call.engine.operations.KillSession(id, Code::kInterrupted);
   call.engine.cursors.KillSession(id);
+  call.engine.transactions.Kill(id);
   call.engine.sessions.End(id);
 }
 
@@ -49,6 +50,7 @@ Result<bson::Document> RunStart(Call& call) {
 Result<bson::Document> RunEnd(Call& call) {
   BRAID_TRY(std::vector<std::string> ids, SessionIds(call.request));
   for (const std::string& id : ids) Kill(call, id, false);
+  call.engine.transactions.Forget(ids);
   return bson::Document();
 }
 

@@ -120,6 +120,7 @@ constexpr Case kCases[] = {
     {73, "[{'$currentOp': {}}]"},
     {73, "[{'$shardedDataDistribution': {}}]"},
     {73, "[{'$listLocalSessions': {}}]"},
+    {73, "[{'$listSampledQueries': {}}]"},
     {73, "[{'$listSessions': {}}]"},
     {9, "[{'$currentOp': {'x': 1}}]"},
     {9, "[{'$currentOp': {'allUsers': 1}}]"},
@@ -155,6 +156,11 @@ TEST(ParseErrorsTest, TellsWhereStagesMayRun) {
   EXPECT_EQ(CodeOf("[{'$shardedDataDistribution': {}}]", {"t", ""}), 73);
   EXPECT_EQ(CodeOf("[{'$shardedDataDistribution': {'a': 1}}]", {"admin", ""}), 6789100);
   EXPECT_EQ(CodeOf("[{'$shardedDataDistribution': {}}, {'$match': {}}]", {"admin", ""}), 0);
+  EXPECT_EQ(CodeOf("[{'$listSampledQueries': {}}]", {"t", ""}), 73);
+  EXPECT_EQ(CodeOf("[{'$listSampledQueries': 3}]", {"admin", ""}), 6876000);
+  EXPECT_EQ(CodeOf("[{'$listSampledQueries': {'namespace': 3}}]", {"admin", ""}), 14);
+  EXPECT_EQ(CodeOf("[{'$listSampledQueries': {'ns': 'a.b'}}]", {"admin", ""}), 40415);
+  EXPECT_EQ(CodeOf("[{'$listSampledQueries': {'namespace': 'a.b'}}, {'$match': {}}]", {"admin", ""}), 0);
   EXPECT_EQ(CodeOf("[{'$currentOp': {'allUsers': true}}, {'$match': {}}]", {"admin", ""}), 0);
   EXPECT_EQ(CodeOf("[{'$listLocalSessions': {}}]", {"t", ""}), 0);
   EXPECT_EQ(CodeOf("[{'$listSessions': {'allUsers': true}}]", {"config", "system.sessions"}), 0);

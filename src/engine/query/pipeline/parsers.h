@@ -11,7 +11,7 @@ ParseStage ParseAddFields, ParseProject, ParseUnset;                            
 ParseStage ParseBucket;                                                                                 // bucket.cc
 ParseStage ParseCount;                                                                                  // count.cc
 ParseStage ParseCurrentOp, ParseCollStats, ParseIndexStats, ParseListLocalSessions, ParseListSessions,  // report.cc
-    ParseShardedDataDistribution;
+    ParseListSampledQueries, ParseShardedDataDistribution;
 ParseStage ParseGroup;                          // group.cc
 ParseStage ParseLimit, ParseSkip;               // limit.cc
 ParseStage ParseMatch;                          // match.cc

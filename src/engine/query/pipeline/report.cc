@@ -1,5 +1,5 @@
-// $collStats, $currentOp, $indexStats, $listLocalSessions, $listSessions and $shardedDataDistribution: documents the
-// server makes about itself.
+// $collStats, $currentOp, $indexStats, $listLocalSessions, $listSampledQueries, $listSessions and
+// $shardedDataDistribution: documents the server makes about itself.
 #include "base/strings.h"
 #include "engine/query/pipeline/parsers.h"
 
@@ -107,6 +107,21 @@ Status ParseIndexStats(StageParser& parser, std::string_view name, const bson::V
 
 Status ParseListLocalSessions(StageParser& parser, std::string_view name, const bson::Value& specification) {
   BRAID_CHECK_OK(CheckSessionOptions(name, specification));
+  return Add(parser, name, specification);
+}
+
+Status ParseListSampledQueries(StageParser& parser, std::string_view name, const bson::Value& specification) {
+  if (!specification.Is(Type::kObject)) {
+    return {Location(6876000),
+            StrCat("$listSampledQueries takes an object, not ", bson::TypeName(specification.type()))};
+  }
+  for (const bson::Element& option : specification.AsView()) {
+    if (option.name != "namespace") return Unknown(name, option.name);
+    if (!option.value.Is(Type::kString)) {
+      return {Code::kTypeMismatch, StrCat("BSON field '$listSampledQueries.namespace' is the wrong type '",
+                                          bson::TypeName(option.value.type()), "', expected type 'string'")};
+    }
+  }
   return Add(parser, name, specification);
 }
 

@@ -18,6 +18,7 @@ constexpr StageDefinition kStages[] = {
     {"$indexStats", ParseIndexStats, kFirst},
     {"$limit", ParseLimit},
     {"$listLocalSessions", ParseListLocalSessions, kFirst | kNoCollection},
+    {"$listSampledQueries", ParseListSampledQueries, kFirst | kNoCollection | kAdminOnly},
     {"$listSessions", ParseListSessions, kFirst},
     {"$match", ParseMatch},
     {"$merge", ParseMerge, kLast},

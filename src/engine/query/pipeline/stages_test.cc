@@ -74,8 +74,9 @@ TEST(StagesTest, MakesTheDocumentsOfEachCase) {
 
 TEST(StagesTest, EveryStageHasACase) {
   // Those that need a host are met in pipeline_test.cc.
-  constexpr std::string_view kWithHost[] = {"$collStats",    "$currentOp", "$indexStats", "$listLocalSessions",
-                                            "$listSessions", "$merge",     "$out",        "$shardedDataDistribution"};
+  constexpr std::string_view kWithHost[] = {
+      "$collStats",    "$currentOp", "$indexStats", "$listLocalSessions",      "$listSampledQueries",
+      "$listSessions", "$merge",     "$out",        "$shardedDataDistribution"};
   for (const std::string_view name : PipelineStages().supported) {
     const std::string quoted = StrCat("'", name, "'");
     const bool met = std::ranges::any_of(kCases, [&](const Case& c) { return c.stages.find(quoted) != c.stages.npos; });

@@ -1,0 +1,13 @@
+// What of a command is recorded for choosing a shard key: whom it asks for, not what it stores.
+#pragma once
+
+namespace braid::commands {
+
+struct EngineParts;
+struct Request;
+
+/// Records a command that has run, if its collection is recorded (query_sampler.h). Call it only while the sampler is
+/// active().
+void RecordQuery(EngineParts& engine, const Request& request);
+
+}  // namespace braid::commands

@@ -1,0 +1,27 @@
+// RetryLog: which statements of a retryable write are done already, and the notes that make them known to a retry.
+#pragma once
+
+#include "engine/commands/transactions.h"
+
+namespace braid::commands {
+
+/// One request with a txnNumber outside a transaction. Results are stored in the commit of their statement.
+class RetryLog {
+ public:
+  RetryLog(Transactions::Checkout& session, txn::Context& context);
+
+  /// The result that the statement had when it was first run; null: it was not.
+  const bson::Document* Find(int32_t statement);
+  /// It is done: to be called before the commit that has its changes.
+  void Note(int32_t statement, bson::Document result = {});
+
+  /// retriedStmtIds: […] if there were any.
+  void AppendTo(bson::Builder& reply) const;
+  size_t retried() const { return retried_.size(); }
+
+ private:
+  Transactions::Checkout& session_;
+  std::vector<int32_t> retried_;
+};
+
+}  // namespace braid::commands

@@ -1,0 +1,259 @@
+#include "engine/commands/transactions.h"
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "engine/bson/builder.h"
+#include "engine/commands/sessions.h"
+#include "engine/storage/keys.h"
+
+namespace braid::commands {
+namespace {
+
+using State = NumberedWork::State;
+using bson::Type;
+using bson::Value;
+
+constexpr std::chrono::minutes kNotesSweptEvery{5};
+constexpr size_t kNotesRemovedAtOnce = 1000;
+
+}  // namespace
+
+void NumberedWork::Abort() {
+  context.reset();
+  if (state == State::kOpen) state = State::kAborted;
+}
+
+Transactions::Checkout::~Checkout() {
+  if (owner_ != nullptr) owner_->Return(lsid_);
+}
+
+Result<Transactions::Checkout> Transactions::CheckOut(std::string_view lsid, txn::Operation& operation) {
+  std::string name(lsid);
+  std::unique_lock lock(mu_);
+  while (true) {
+    std::unique_ptr<Slot>& slot = slots_[name];
+    if (slot == nullptr) slot = std::make_unique<Slot>();
+    if (!slot->busy) {
+      slot->busy = true;
+      if (!slot->loaded) {
+        slot->loaded = true;
+        if (Status status = Load(lsid, &slot->work); !status.ok()) {
+          slots_.erase(name);
+          return status;
+        }
+      }
+      return Checkout(*this, std::move(name), slot->work);
+    }
+    returned_.wait_for(lock, std::chrono::milliseconds(10));
+    BRAID_CHECK_OK(operation.Check());
+  }
+}
+
+void Transactions::Return(const std::string& lsid) {
+  std::lock_guard lock(mu_);
+  Slot& slot = *slots_.at(lsid);
+  slot.busy = false;
+  if (std::exchange(slot.doomed, false)) AbortWork(slot.work);
+  returned_.notify_all();
+}
+
+void Transactions::AbortWork(NumberedWork& work) {
+  if (work.state == State::kOpen) ++aborted_;
+  work.Abort();
+}
+
+Status Transactions::BeginRetryable(NumberedWork& work, int64_t number) {
+  if (number < work.number) {
+    return {Code::kTransactionTooOld, StrCat("Cannot start transaction ", number, " because a newer transaction ",
+                                             work.number, " has already started")};
+  }
+  if (number == work.number) {
+    if (work.state == State::kRetryable || work.state == State::kNone) return {};
+    return {Code::kConflictingOperationInProgress,
+            StrCat("transaction number ", number, " is that of a transaction, not of a retryable write")};
+  }
+  AbortWork(work);
+  work.number = number;
+  work.state = State::kRetryable;
+  work.done.clear();
+  return {};
+}
+
+Status Transactions::BeginTransaction(NumberedWork& work, int64_t number, txn::Operation& operation) {
+  if (number < work.number) {
+    return {Code::kTransactionTooOld, StrCat("Cannot start transaction ", number, " because a newer transaction ",
+                                             work.number, " has already started")};
+  }
+  if (number == work.number) {
+    return {Code::kConflictingOperationInProgress,
+            StrCat("Cannot start a transaction at given transaction number ", number,
+                   " as a transaction or a retryable write with the same number was started before")};
+  }
+  AbortWork(work);
+  work.number = number;
+  work.state = State::kOpen;
+  work.done.clear();
+  work.wrote = false;
+  work.deadline = shared_.clock.Now() + kTransactionLifetime;
+  work.context = std::make_unique<txn::Context>(shared_, operation, txn::Context::Kind::kTransaction);
+  work.context->FixSnapshot();
+  ++started_;
+  return {};
+}
+
+Status Transactions::CheckOpen(const NumberedWork& work, int64_t number) {
+  if (number < work.number) {
+    return {Code::kTransactionTooOld,
+            StrCat("Given transaction number ", number, " is older than the session's newest, ", work.number)};
+  }
+  if (number > work.number || work.state == State::kAborted || work.state == State::kNone) {
+    return {Code::kNoSuchTransaction, StrCat("Transaction ", number, " has been aborted or was never started")};
+  }
+  if (work.state == State::kCommitted) {
+    return {Code::kTransactionCommitted, StrCat("Transaction ", number, " has been committed")};
+  }
+  if (work.state == State::kRetryable) {
+    return {Code::kNoSuchTransaction, StrCat("Transaction number ", number, " is that of a retryable write")};
+  }
+  return {};
+}
+
+Status Transactions::Commit(Checkout& session, int64_t number) {
+  NumberedWork& work = *session;
+  if (number == work.number && work.state == State::kCommitted) return {};
+  BRAID_CHECK_OK(CheckOpen(work, number));
+  txn::Context& context = *work.context;
+  // A transaction that wrote nothing has nothing that a second commit could ask for.
+  if (!context.writes().empty()) {
+    NumberedWork note;
+    note.number = number;
+    note.state = State::kCommitted;
+    Store(context.writes(), session.lsid(), note, context.now_millis());
+  }
+  const Status status = context.Commit();
+  if (!status.ok()) {
+    AbortWork(work);
+    return status;
+  }
+  work.committed_at = context.position();
+  work.state = State::kCommitted;
+  work.context.reset();
+  ++committed_;
+  return {};
+}
+
+Status Transactions::Abort(Checkout& session, int64_t number) {
+  BRAID_CHECK_OK(CheckOpen(*session, number));
+  AbortWork(*session);
+  return {};
+}
+
+void Transactions::Kill(std::string_view lsid) {
+  std::lock_guard lock(mu_);
+  const auto at = slots_.find(std::string(lsid));
+  if (at == slots_.end()) return;
+  if (at->second->busy) {
+    at->second->doomed = true;
+  } else {
+    AbortWork(at->second->work);
+  }
+}
+
+void Transactions::Forget(const std::vector<std::string>& lsids) {
+  storage::WriteSet writes(shared_.store);
+  {
+    std::lock_guard lock(mu_);
+    for (const std::string& lsid : lsids) {
+      const auto at = slots_.find(lsid);
+      if (at == slots_.end()) continue;
+      if (at->second->busy) {
+        at->second->doomed = true;
+        continue;
+      }
+      AbortWork(at->second->work);
+      if (at->second->work.number >= 0) writes.Delete(storage::SessionKey(lsid));
+      slots_.erase(at);
+    }
+  }
+  if (writes.empty()) return;
+  shared_.store.Commit(writes).status().Ignore("the notes of sessions that are over are removed by a later sweep too");
+}
+
+void Transactions::Sweep() {
+  const auto now = shared_.clock.Now();
+  bool notes = false;
+  {
+    std::lock_guard lock(mu_);
+    for (auto& [lsid, slot] : slots_) {
+      if (slot->busy || slot->work.state != State::kOpen || now < slot->work.deadline) continue;
+      log::info("a transaction was open for {} s and is aborted", kTransactionLifetime.count());
+      AbortWork(slot->work);
+    }
+    if (now - notes_swept_ >= kNotesSweptEvery) {
+      notes_swept_ = now;
+      notes = true;
+    }
+  }
+  if (notes) RemoveOldNotes();
+}
+
+// Of sessions that this run of the server has not met: those that it has are forgotten when they end.
+void Transactions::RemoveOldNotes() {
+  const int64_t oldest = shared_.clock.NowMillis() - int64_t{kSessionTimeoutMinutes} * 60'000;
+  storage::WriteSet writes(shared_.store);
+  size_t removed = 0;
+  const auto cursor = shared_.store.NewCursor(storage::SessionRange(), {});
+  for (cursor->SeekToFirst(); cursor->Valid() && removed < kNotesRemovedAtOnce; cursor->Next()) {
+    const Value time = bson::View(cursor->value()).Find("time");
+    std::lock_guard lock(mu_);
+    if (slots_.contains(std::string(cursor->key().substr(1)))) continue;
+    if (time.Is(Type::kDate) && time.AsDate() >= oldest) continue;
+    writes.Delete(cursor->key());
+    ++removed;
+  }
+  if (!writes.empty()) shared_.store.Commit(writes).status().Ignore("the next sweep tries again");
+}
+
+void Transactions::Store(storage::WriteSet& writes, std::string_view lsid, const NumberedWork& work,
+                         int64_t now_millis) {
+  bson::Builder note;
+  note.Append("number", work.number).Append("time", bson::Date{now_millis});
+  if (work.state == State::kCommitted) note.Append("committed", true);
+  note.OpenArray("statements");
+  for (const DoneStatements& done : work.done) {
+    note.OpenNextObject().Append("first", done.first).Append("count", done.count);
+    if (!done.result.empty()) note.Append("result", done.result);
+    note.Close();
+  }
+  writes.Put(storage::SessionKey(lsid), note.Close().Finish().bytes());
+}
+
+Status Transactions::Load(std::string_view lsid, NumberedWork* work) const {
+  storage::Buffer buffer;
+  BRAID_TRY(const bool found, shared_.store.Get(storage::SessionKey(lsid), {}, &buffer));
+  if (!found) return {};
+  const bson::View note(buffer.view());
+  const Value number = note.Find("number");
+  const Value statements = note.Find("statements");
+  if (!number.Is(Type::kInt64) || !statements.Is(Type::kArray)) {
+    return {Code::kStorageCorrupt, StrCat("the note of session ", Hex(lsid), " is damaged")};
+  }
+  work->number = number.AsInt64();
+  work->state = note.Has("committed") ? State::kCommitted : State::kRetryable;
+  for (const auto& [position, statement] : statements.AsView()) {
+    DoneStatements done{statement.AsView().Find("first").AsInt32(), statement.AsView().Find("count").AsInt32(), {}};
+    if (const Value result = statement.AsView().Find("result"); result.Is(Type::kObject)) {
+      done.result = bson::Document(result.AsView());
+    }
+    work->done.push_back(std::move(done));
+  }
+  return {};
+}
+
+Transactions::Figures Transactions::figures() const {
+  Figures figures{0, started_, committed_, aborted_, retried_};
+  figures.open = figures.started - figures.committed - figures.aborted;
+  return figures;
+}
+
+}  // namespace braid::commands

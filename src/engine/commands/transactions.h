@@ -1,0 +1,122 @@
+// Transactions: what the transaction numbers of sessions stand for: a retryable write or a transaction, whether it is
+// open, and how it ended. Kept over a restart as far as a client may ask again (keys.h 't').
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/txn/context.h"
+
+namespace braid::commands {
+
+constexpr std::chrono::seconds kTransactionLifetime{60};
+
+/// Statements of a retryable write that are done; `result` as the command wants it back (empty for inserts, which come
+/// in runs).
+struct DoneStatements {
+  int32_t first = 0;
+  int32_t count = 1;
+  bson::Document result;
+};
+
+/// The newest number of one session. Used by one request at a time.
+struct NumberedWork {
+  enum class State { kNone, kRetryable, kOpen, kCommitted, kAborted };
+  int64_t number = -1;  // -1: none yet
+  State state = State::kNone;
+  std::vector<DoneStatements> done;       // kRetryable
+  std::unique_ptr<txn::Context> context;  // kOpen
+  bool wrote = false;                     // kOpen: a statement that writes was run
+  std::chrono::steady_clock::time_point deadline;
+  storage::LogPosition committed_at = 0;  // kCommitted in this run of the server
+
+  void Abort();
+};
+
+/// Any thread.
+class Transactions {
+ public:
+  explicit Transactions(txn::Shared& shared) : shared_(shared) {}
+
+  /// A session's work, for one request.
+  class Checkout {
+   public:
+    Checkout(Transactions& owner, std::string lsid, NumberedWork& work)
+        : owner_(&owner), lsid_(std::move(lsid)), work_(&work) {}
+    Checkout(Checkout&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), lsid_(std::move(other.lsid_)), work_(other.work_) {}
+    Checkout& operator=(Checkout&&) = delete;
+    ~Checkout();
+    NumberedWork& operator*() const { return *work_; }
+    NumberedWork* operator->() const { return work_; }
+    const std::string& lsid() const { return lsid_; }
+
+   private:
+    Transactions* owner_;
+    std::string lsid_;
+    NumberedWork* work_;
+  };
+  /// Waits while another request of the same session is at it: a retry that came before the first try has ended.
+  Result<Checkout> CheckOut(std::string_view lsid, txn::Operation& operation);
+
+  /// Begins what the number stands for. kTransactionTooOld for a lower number than the newest;
+  /// kConflictingOperationInProgress for one that was a transaction or cannot be one.
+  Status BeginRetryable(NumberedWork& work, int64_t number);
+  Status BeginTransaction(NumberedWork& work, int64_t number, txn::Operation& operation);
+  /// The transaction is open: OK; else kNoSuchTransaction, kTransactionCommitted or kTransactionTooOld.
+  static Status CheckOpen(const NumberedWork& work, int64_t number);
+
+  /// Commits an open transaction; the note that it did is part of the commit. Again for one that is committed: OK.
+  Status Commit(Checkout& session, int64_t number);
+  Status Abort(Checkout& session, int64_t number);
+
+  /// Aborts the session's open transaction, now or when the request that uses it ends.
+  void Kill(std::string_view lsid);
+  /// The session is over: nobody can ask for its numbers any more.
+  void Forget(const std::vector<std::string>& lsids);
+  /// Aborts what has been open for longer than kTransactionLifetime; removes notes of sessions that are over.
+  void Sweep();
+
+  /// What a retryable write or a commit leaves in the store.
+  static void Store(storage::WriteSet& writes, std::string_view lsid, const NumberedWork& work, int64_t now_millis);
+
+  struct Figures {
+    uint64_t open = 0;
+    uint64_t started = 0;
+    uint64_t committed = 0;
+    uint64_t aborted = 0;
+    uint64_t retried_statements = 0;
+  };
+  Figures figures() const;
+  void CountRetried(uint64_t statements) { retried_ += statements; }
+
+ private:
+  struct Slot {
+    NumberedWork work;
+    bool busy = false;
+    bool doomed = false;  // is to be aborted once it is not busy
+    bool loaded = false;  // what the store knows was read
+  };
+  void Return(const std::string& lsid);
+  Status Load(std::string_view lsid, NumberedWork* work) const;
+  void AbortWork(NumberedWork& work);
+  void RemoveOldNotes();
+
+  txn::Shared& shared_;
+  mutable std::mutex mu_;
+  std::condition_variable returned_;
+  std::unordered_map<std::string, std::unique_ptr<Slot>> slots_;  // guarded by mu_; a busy one's work is its user's
+  std::chrono::steady_clock::time_point notes_swept_;
+  std::atomic<uint64_t> started_{0};
+  std::atomic<uint64_t> committed_{0};
+  std::atomic<uint64_t> aborted_{0};
+  std::atomic<uint64_t> retried_{0};
+};
+
+}  // namespace braid::commands

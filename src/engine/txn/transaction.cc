@@ -1,0 +1,66 @@
+// The transaction's part of a context: collections that it made, and how it commits.
+//
+// Between its statements a transaction holds locks on documents but no gate, so the description of a collection may
+// change: an index is added, a chunk moves, it is dropped. What the transaction has prepared does not fit then. At
+// commit it holds the gates of all collections that it wrote to, and gives up if one of them is not as it was.
+#include <shared_mutex>
+
+#include "base/strings.h"
+#include "engine/txn/context.h"
+
+namespace braid::txn {
+namespace {
+
+Status Changed(const catalog::Namespace& ns) {
+  return {Code::kWriteConflict,
+          StrCat("WriteConflict: the collection ", ns.ToString(), " was changed or moved during the transaction")};
+}
+
+}  // namespace
+
+catalog::CollectionPtr Context::FindDraft(const catalog::Namespace& ns) const {
+  for (const catalog::CollectionPtr& draft : drafts_) {
+    if (draft->ns == ns) return draft;
+  }
+  return nullptr;
+}
+
+void Context::KeepDraft(catalog::CollectionPtr draft) {
+  for (catalog::CollectionPtr& known : drafts_) {
+    if (known->number != draft->number) continue;
+    known = std::move(draft);
+    return;
+  }
+  drafts_.push_back(std::move(draft));
+}
+
+Status Context::NoteWriter(const catalog::CollectionPtr& collection) {
+  if (!is_transaction() || FindDraft(collection->ns) != nullptr) return {};
+  const auto [at, fresh] = written_.emplace(collection->number, collection);
+  return fresh || at->second == collection ? Status() : Changed(collection->ns);
+}
+
+// In the order of the collections' numbers; the catalogue changes one collection at a time and holds no gate while it
+// waits for another, so nobody can wait in a circle.
+Result<storage::LogPosition> Context::CommitUnderGates() {
+  std::vector<std::shared_lock<std::shared_mutex>> gates;
+  for (const auto& [number, collection] : written_) {
+    gates.emplace_back(collection->state->gate);
+    if (shared_.catalog.Find(collection->ns) != collection) return Changed(collection->ns);
+  }
+  return shared_.store.Commit(writes_);
+}
+
+Status Context::CommitTransaction() {
+  if (before_commit_) before_commit_(writes_);
+  AddFigures();
+  if (!drafts_.empty()) {
+    BRAID_CHECK_OK(FinishCommit(shared_.catalog.Publish(drafts_, writes_, [this] { return CommitUnderGates(); })));
+  } else if (!writes_.empty()) {
+    BRAID_CHECK_OK(FinishCommit(CommitUnderGates()));
+  }
+  Abort();  // lets go of the rest
+  return {};
+}
+
+}  // namespace braid::txn
