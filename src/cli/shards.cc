@@ -50,8 +50,9 @@ void AddOptions(CLI::App& app, Args& args) {
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS")
       ->excludes(queries);
-  app.add_option("--samples-per-second", args.recording.samples_per_second, "Operations a second to record at most.")
-      ->check(CLI::PositiveNumber)
+  app.add_option("--samples-per-second", args.recording.samples_per_second,
+                 "Operations a second to record, 50 at most.")
+      ->check(CLI::PositiveNumber & CLI::Range(50.0))
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--candidate", args.candidates,

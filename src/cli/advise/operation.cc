@@ -170,7 +170,11 @@ Result<Operations> OperationsOfSample(View row) {
   if (kind == nullptr || !command.Is(Type::kObject)) {
     return Status(Code::kBadValue, StrCat("the server's sample is not understood: ", bson::ToShell(row)));
   }
-  return ReadAll(*kind, command.AsView());
+  BRAID_TRY(Operations operations, ReadAll(*kind, command.AsView()));
+  if (const auto count = bson::NumberOf(command.AsView().Find("documents")); count && kind->command == "insert") {
+    operations.front().weight = count->ToDouble();  // how many, not which
+  }
+  return operations;
 }
 
 }  // namespace braid::advise

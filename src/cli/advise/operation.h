@@ -31,7 +31,8 @@ struct Operation {
 /// kBadValue says what was expected.
 Result<std::vector<Operation>> OperationsOf(bson::View command);
 
-/// A row of $listSampledQueries: {cmdName: "find", cmd: {filter: {…}}, …}.
+/// A row of $listSampledQueries: {cmdName: "find", cmd: {filter: {…}}, …}. An insert may say how many documents it has
+/// instead of which: that is its weight.
 Result<std::vector<Operation>> OperationsOfSample(bson::View row);
 
 }  // namespace braid::advise

@@ -73,6 +73,7 @@ TEST(OperationTest, RowsOfTheServer) {
               ElementsAre("1 delete { a: ? }"));
   EXPECT_THAT(Sampled("{'cmdName': 'findAndModify', 'cmd': {'findAndModify': 'c', 'query': {'a': 1}}}"),
               ElementsAre("1 findAndModify { a: ? }"));
+  EXPECT_THAT(Sampled("{'cmdName': 'insert', 'cmd': {'insert': 'c', 'documents': 7}}"), ElementsAre("7 insert"));
   EXPECT_THAT(Sampled("{'cmdName': 'mapReduce', 'cmd': {}}"), ElementsAre(HasSubstr("not understood")));
 }
 

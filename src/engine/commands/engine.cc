@@ -191,6 +191,7 @@ Result<bson::Document> RunHandler(EngineParts& parts, Client& client, const Requ
   BRAID_CHECK_OK(FixReadView(parts, envelope, call));
   Result<bson::Document> reply =
       envelope.txn_number >= 0 ? RunNumbered(parts, command, envelope, call, *operation) : command.run(call);
+  if (parts.query_sampler.active() && reply.ok()) RecordQuery(parts, request);
   if (context.position() > 0) {
     parts.cluster_clock.Tick();
     if (envelope.write_concern.Wait()) *durable_at = context.position();

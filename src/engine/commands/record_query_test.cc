@@ -72,9 +72,9 @@ class RecordQueryTest : public ::testing::Test {
 
 TEST_F(RecordQueryTest, ConfigurationIsToldBeforeAndAfter) {
   EXPECT_EQ(Configure("'off'"), "{ mode: \"off\" } ");
-  EXPECT_EQ(Configure("'full', 'samplesPerSecond': 5"), "{ mode: \"full\", samplesPerSecond: 5 } ");
+  EXPECT_EQ(Configure("'full', 'samplesPerSecond': 5"), "{ mode: \"full\", samplesPerSecond: 5.0 } ");
   EXPECT_EQ(Configure("'full', 'samplesPerSecond': 0.5"),
-            "{ mode: \"full\", samplesPerSecond: 5 } { mode: \"full\", samplesPerSecond: 0.5 } ");
+            "{ mode: \"full\", samplesPerSecond: 5.0 } { mode: \"full\", samplesPerSecond: 0.5 } ");
   EXPECT_EQ(Configure("'off', 'samplesPerSecond': 50"), "{ mode: \"full\", samplesPerSecond: 0.5 } { mode: \"off\" } ");
   EXPECT_FALSE(engine_->parts().query_sampler.active());
 }
