@@ -38,6 +38,9 @@ struct Record {
   void Fill(Random& random);
 };
 
+/// Records of which a scatter query finds some: those with the same `group`, which is the number by this.
+constexpr uint64_t kGroupRecords = 10;
+
 /// {_id: key, field0: <binary>, …}: what is sent to the server, and what bare RocksDB stores as the value.
 void AppendRecord(bson_t* document, std::string_view key, const Record& record);
 

@@ -2,20 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "base/strings.h"
 
 namespace braid::bench {
 namespace {
 
-constexpr std::string_view kColumns[] = {"workload", "threads",   "ops/s",  "p50 µs",     "p95 µs",
-                                         "p99 µs",   "CPU µs/op", "mem MB", "bare ops/s", "ratio"};
-constexpr size_t kWidths[] = {10, 7, 10, 9, 9, 9, 10, 7, 11, 6};
+struct Column {
+  std::string_view name;
+  size_t width;
+};
+constexpr Column kColumns[] = {{"workload", 10}, {"threads", 7},    {"ops/s", 10}, {"p50 µs", 9},      {"p95 µs", 9},
+                               {"p99 µs", 9},    {"CPU µs/op", 10}, {"mem MB", 7}, {"bare ops/s", 11}, {"ratio", 6}};
+constexpr Column kShardColumns[] = {{"workload", 10}, {"shards", 6}, {"threads", 7}, {"ops/s", 10},
+                                    {"ratio", 6},     {"p50 µs", 9}, {"p99 µs", 9},  {"CPU µs/op", 10},
+                                    {"CPU ratio", 9}, {"mem MB", 7}};
 
 // fmt counts the width of "µ" as one column, as a terminal does.
-std::string Line(const std::vector<std::string>& cells) {
-  std::string line = fmt::format("{:<{}}", cells[0], kWidths[0]);
-  for (size_t i = 1; i < cells.size(); ++i) line += fmt::format(" | {:>{}}", cells[i], kWidths[i]);
-  return line;
+std::string Line(std::span<const Column> columns, const std::vector<std::string>& cells) {
+  std::string line = fmt::format("{:<{}}", cells[0], columns[0].width);
+  for (size_t i = 1; i < cells.size(); ++i) line += fmt::format(" | {:>{}}", cells[i], columns[i].width);
+  return line + "\n";
+}
+
+std::string Header(std::span<const Column> columns) {
+  std::vector<std::string> names;
+  std::vector<std::string> rules;
+  for (const Column& column : columns) {
+    names.emplace_back(column.name);
+    rules.emplace_back(column.width, '-');
+  }
+  return Line(columns, names) + Line(columns, rules);
+}
+
+// How many times as much as on one shard.
+std::optional<double> Ratio(const std::optional<double>& figure, const std::optional<double>& one) {
+  if (!figure || !one || *one <= 0) return std::nullopt;
+  return *figure / *one;
+}
+std::optional<double> RateRatio(const Row& row, const Row* one) {
+  return one == nullptr ? std::nullopt : Ratio(row.server.rate(), one->server.rate());
+}
+std::optional<double> CpuRatio(const Row& row, const Row* one) {
+  if (one == nullptr) return std::nullopt;
+  return Ratio(row.server.cpu_micros_per_operation, one->server.cpu_micros_per_operation);
 }
 
 double Micros(uint64_t nanos) { return static_cast<double>(nanos) / 1000; }
@@ -99,13 +130,26 @@ void AppendMeasurement(Json& json, std::string_view name, const Measurement& mea
   json.Close().Close();
 }
 
+void AppendOptions(Json& json, const SuiteOptions& options) {
+  json.Flag("durable", options.server.durable);
+  json.Text("database", options.server.database).Text("collection", options.server.collection);
+  json.Number("records", options.records)
+      .Number("fields", uint64_t{kFields})
+      .Number("fieldBytes", uint64_t{kFieldBytes});
+  json.Number("batch", options.batch).Number("seed", options.seed);
+}
+
+// Left open, for more.
+void AppendRow(Json& json, const Row& row) {
+  json.Open().Text("workload", row.workload->name).Text("phase", row.workload == &kLoad ? "load" : "run");
+  json.Text("distribution", Name(row.distribution)).Number("threads", static_cast<uint64_t>(row.threads));
+  AppendMeasurement(json, "server", row.server);
+}
+
 }  // namespace
 
-std::string TableHeader() {
-  std::vector<std::string> rules;
-  for (const size_t width : kWidths) rules.emplace_back(width, '-');
-  return StrCat(Line({std::begin(kColumns), std::end(kColumns)}), "\n", Line(rules), "\n");
-}
+std::string TableHeader() { return Header(kColumns); }
+std::string ShardTableHeader() { return Header(kShardColumns); }
 
 std::string TableRow(const Row& row) {
   const Histogram& latency = row.server.latency;
@@ -116,24 +160,43 @@ std::string TableRow(const Row& row) {
   cells.push_back(row.server.resident_mb ? StrCat(*row.server.resident_mb) : "n/a");
   cells.push_back(row.bare ? fmt::format("{:.0f}", row.bare->rate()) : "-");
   cells.push_back(row.bare ? OrNot(row.ratio(), 2) : "-");
-  return StrCat(Line(cells), "\n");
+  return Line(kColumns, cells);
+}
+
+std::string ShardTableRow(const Row& row, const Row* one) {
+  const Measurement& measured = row.server;
+  const auto micros = [&](double quantile) {
+    return fmt::format("{:.0f}", Micros(measured.latency.Quantile(quantile)));
+  };
+  const auto ratio = [one](const std::optional<double>& value) { return one == nullptr ? "-" : OrNot(value, 2); };
+  return Line(kShardColumns,
+              {row.workload->name, StrCat(row.shards), StrCat(row.threads), fmt::format("{:.0f}", measured.rate()),
+               ratio(RateRatio(row, one)), micros(0.5), micros(0.99), OrNot(measured.cpu_micros_per_operation, 1),
+               ratio(CpuRatio(row, one)), measured.resident_mb ? StrCat(*measured.resident_mb) : "n/a"});
 }
 
 std::string ToJson(const SuiteOptions& options, const std::vector<Row>& rows) {
   Json json;
-  json.Open().Text("benchmark", "ycsb").Text("uri", options.server.uri).Flag("durable", options.server.durable);
-  json.Text("database", options.server.database).Text("collection", options.server.collection);
-  json.Number("records", options.records)
-      .Number("fields", uint64_t{kFields})
-      .Number("fieldBytes", uint64_t{kFieldBytes});
-  json.Number("batch", options.batch).Number("seed", options.seed).Open("rows", '[');
+  AppendOptions(json.Open().Text("benchmark", "ycsb").Text("uri", options.server.uri), options);
+  json.Open("rows", '[');
   for (const Row& row : rows) {
-    json.Open().Text("workload", row.workload->name).Text("phase", row.workload == &kLoad ? "load" : "run");
-    json.Text("distribution", Name(row.distribution)).Number("threads", static_cast<uint64_t>(row.threads));
-    AppendMeasurement(json, "server", row.server);
+    AppendRow(json, row);
     if (row.bare) AppendMeasurement(json, "bare", *row.bare);
     if (row.bare) json.Number("ratio", row.ratio());
     json.Close();
+  }
+  return json.Close().Close().Finish();
+}
+
+std::string ShardsToJson(const SuiteOptions& options, const std::vector<Row>& rows) {
+  Json json;
+  AppendOptions(json.Open().Text("benchmark", "ycsb-shards"), options);
+  json.Open("rows", '[');
+  for (const Row& row : rows) {
+    const Row* one = OnOneShard(rows, row);
+    AppendRow(json, row);
+    json.Number("shards", static_cast<uint64_t>(row.shards));
+    json.Number("ratio", RateRatio(row, one)).Number("cpuRatio", CpuRatio(row, one)).Close();
   }
   return json.Close().Close().Finish();
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/suite.h"
+#include "bench/shards.h"
 
 namespace braid::bench {
 
@@ -15,5 +15,10 @@ std::string TableRow(const Row& row);
 
 /// One object; docs/benchmarks.md describes its fields. Names are never changed, only added.
 std::string ToJson(const SuiteOptions& options, const std::vector<Row>& rows);
+
+/// The same for `--shards`. `one`: the row on one shard, or null.
+std::string ShardTableHeader();
+std::string ShardTableRow(const Row& row, const Row* one);
+std::string ShardsToJson(const SuiteOptions& options, const std::vector<Row>& rows);
 
 }  // namespace braid::bench

@@ -81,7 +81,8 @@ class Worker {
       }
       return;
     }
-    key_ = Key(chooser_.Next(random_, shared_.sequence.count()));
+    number_ = chooser_.Next(random_, shared_.sequence.count());
+    key_ = Key(number_);
     field_ = static_cast<int>(random_.Below(kFields));
     if (operation == Operation::kScan) count_ = 1 + static_cast<int>(random_.Below(kScanMax));
     if (operation == Operation::kUpdate || operation == Operation::kReadModifyWrite) value_.Fill(random_);
@@ -93,6 +94,8 @@ class Worker {
       case Operation::kUpdate: return session_.Update(key_.view(), field_, value_);
       case Operation::kInsert: return session_.InsertBatch(inserts_);
       case Operation::kScan: return session_.Scan(key_.view(), count_);
+      case Operation::kMerge: return session_.Merge(number_ / kGroupRecords);
+      case Operation::kSearch: return session_.Search(number_);
       case Operation::kReadModifyWrite: break;
     }
     BRAID_CHECK_OK(session_.Read(key_.view()));
@@ -111,6 +114,7 @@ class Worker {
   Session& session_;
   Random random_;
   KeyChooser chooser_;
+  uint64_t number_ = 0;
   Key key_{0};
   int field_ = 0;
   int count_ = 0;
@@ -126,6 +130,9 @@ uint64_t ExpectedInserts(const RunOptions& options) {
 }
 
 }  // namespace
+
+Status Session::Merge(uint64_t) { return Status(Code::kCommandNotSupported, "this target has no indexes"); }
+Status Session::Search(uint64_t) { return Status(Code::kCommandNotSupported, "this target has no queries"); }
 
 Result<Measurement> RunWorkload(Target& target, const RunOptions& options) {
   Shared shared(options, ExpectedInserts(options));

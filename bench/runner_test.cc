@@ -37,6 +37,12 @@ class Recorder final : public Target {
     Status Scan(std::string_view, int count) override {
       return to_.Note(3, [&] { return count >= 1 && count <= kScanMax; });
     }
+    Status Merge(uint64_t group) override {
+      return to_.Note(4, [&] { return group * kGroupRecords < to_.keys.size(); });
+    }
+    Status Search(uint64_t number) override {
+      return to_.Note(5, [&] { return number < to_.keys.size(); });
+    }
 
    private:
     Recorder& to_;
@@ -57,7 +63,7 @@ class Recorder final : public Target {
   std::mutex mu;
   std::set<std::string> keys;
   std::multiset<size_t> batches;
-  int calls[4] = {};
+  int calls[6] = {};
   int fail_after = 0;
   int64_t cpu = 0;
 };
@@ -125,6 +131,20 @@ TEST(RunnerTest, EveryWorkloadReadsOnlyWhatIsStored) {
   }
 }
 
+TEST(RunnerTest, ShardWorkloadsAskOnlyForWhatIsStored) {
+  Recorder target;
+  Load(target, 305);  // the last group is not full
+  for (const Workload& workload : ShardWorkloads()) {
+    RunOptions options = Options("find", 1000, 305);
+    options.workload = &workload;
+    const auto measured = RunWorkload(target, options);
+    EXPECT_TRUE(measured.ok()) << workload.name << ": " << measured.status().ToString();
+  }
+  EXPECT_EQ(target.calls[0], 1000);
+  EXPECT_EQ(target.calls[4], 1000);
+  EXPECT_EQ(target.calls[5], 1000);
+}
+
 TEST(RunnerTest, FirstErrorEndsTheRun) {
   Recorder target;
   Load(target, 100);
@@ -171,6 +191,28 @@ TEST(BareTest, RefusesADirectoryThatCannotBe) {
   const auto target = OpenBare("/proc/none", true);
   ASSERT_FALSE(target.ok());
   EXPECT_THAT(std::string(target.error().message()), testing::HasSubstr("--baseline-dir"));
+}
+
+TEST(ShardsTest, RowsAreComparedWithOneShard) {
+  Row one{.workload = &ShardWorkloads()[0], .distribution = Distribution::kUniform, .threads = 8, .shards = 1};
+  one.server.operations = 100;
+  one.server.seconds = 1;
+  one.server.cpu_micros_per_operation = 20;
+  Row four = one;
+  four.shards = 4;
+  four.server.operations = 50;
+  four.server.cpu_micros_per_operation = 30;
+  Row fewer_threads = one;
+  fewer_threads.threads = 1;
+  const std::vector<Row> rows = {fewer_threads, one, four};
+  EXPECT_EQ(OnOneShard(rows, four), &rows[1]);
+  EXPECT_EQ(OnOneShard({four}, four), nullptr);
+  const std::string line = ShardTableRow(four, &one);
+  EXPECT_THAT(line, testing::HasSubstr("|   0.50 |"));
+  EXPECT_THAT(line, testing::HasSubstr("|      1.50 |"));
+  EXPECT_EQ(line.size(), ShardTableRow(four, nullptr).size());
+  EXPECT_THAT(ShardsToJson({}, rows), testing::HasSubstr("\"shards\":4,\"ratio\":0.500,\"cpuRatio\":1.500"));
+  EXPECT_THAT(ShardsToJson({}, {four}), testing::HasSubstr("\"ratio\":null,\"cpuRatio\":null"));
 }
 
 TEST(ReportTest, TableIsAlignedAndJsonIsWhole) {

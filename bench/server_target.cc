@@ -13,10 +13,28 @@ void AppendKey(bson_t* document, const char* name, std::string_view key) {
   bson_append_utf8(document, name, -1, key.data(), static_cast<int>(key.size()));
 }
 
+// {name: {field: value}} at the end of the document.
+void AppendInt32In(bson_t* document, const char* name, const char* field, int32_t value) {
+  bson_t inside;
+  BSON_APPEND_DOCUMENT_BEGIN(document, name, &inside);
+  BSON_APPEND_INT32(&inside, field, value);
+  bson_append_document_end(document, &inside);
+}
+
+// What scatter queries ask for.
+void AppendNumbers(bson_t* document, uint64_t number) {
+  BSON_APPEND_INT64(document, "number", static_cast<int64_t>(number));
+  BSON_APPEND_INT64(document, "group", static_cast<int64_t>(number / kGroupRecords));
+}
+
+constexpr int64_t kFew = 5;  // the limit of a query that is merged
+
 class ServerSession final : public Session {
  public:
   ServerSession(client::Lease lease, const ServerTarget& server)
-      : lease_(std::move(lease)), collection_(lease_.Collection(server.database, server.collection)) {
+      : lease_(std::move(lease)),
+        collection_(lease_.Collection(server.database, server.collection)),
+        sharded_(server.sharded) {
     const client::WriteConcernPtr concern(mongoc_write_concern_new());
     mongoc_write_concern_set_w(concern.get(), 1);
     mongoc_write_concern_set_journal(concern.get(), server.durable);
@@ -24,6 +42,9 @@ class ServerSession final : public Session {
     BSON_APPEND_INT64(one_.get(), "limit", 1);
     BSON_APPEND_BOOL(one_.get(), "singleBatch", true);
     BSON_APPEND_BOOL(trusted_.get(), "validate", false);
+    BSON_APPEND_INT64(few_.get(), "limit", kFew);
+    BSON_APPEND_BOOL(few_.get(), "singleBatch", true);
+    AppendInt32In(few_.get(), "sort", "number", -1);
   }
 
   Status Read(std::string_view key) override {
@@ -56,6 +77,7 @@ class ServerSession final : public Session {
     for (size_t i = 0; i < records.size(); ++i) {
       documents_[i]->Clear();
       AppendRecord(documents_[i]->get(), Key(records[i].number).view(), records[i].record);
+      if (sharded_) AppendNumbers(documents_[i]->get(), records[i].number);
     }
     bson_error_t error{};
     const bool ok = records.size() == 1
@@ -73,17 +95,31 @@ class ServerSession final : public Session {
     bson_append_document_end(filter_.get(), &range);
     scan_.Clear();
     BSON_APPEND_INT64(scan_.get(), "limit", count);
-    bson_t sort;
-    BSON_APPEND_DOCUMENT_BEGIN(scan_.get(), "sort", &sort);
-    BSON_APPEND_INT32(&sort, "_id", 1);
-    bson_append_document_end(scan_.get(), &sort);
+    AppendInt32In(scan_.get(), "sort", "_id", 1);
     return Drain(scan_.get()).status();
+  }
+
+  Status Merge(uint64_t group) override {
+    SetFilter("group", group);
+    BRAID_TRY(const int found, Drain(few_.get()));
+    return found >= 1 ? Status() : Status(Code::kInternalError, StrCat("group ", group, " is missing"));
+  }
+
+  Status Search(uint64_t number) override {
+    SetFilter("number", number);
+    BRAID_TRY(const int found, Drain(nullptr));
+    return found == 1 ? Status() : Status(Code::kInternalError, StrCat("record number ", number, " is missing"));
   }
 
  private:
   void SetFilter(std::string_view key) {
     filter_.Clear();
     AppendKey(filter_.get(), "_id", key);
+  }
+
+  void SetFilter(const char* name, uint64_t value) {
+    filter_.Clear();
+    BSON_APPEND_INT64(filter_.get(), name, static_cast<int64_t>(value));
   }
 
   // How many documents the filter finds; each is looked at.
@@ -100,7 +136,9 @@ class ServerSession final : public Session {
 
   client::Lease lease_;
   client::CollectionPtr collection_;
+  const bool sharded_;
   Bson one_;      // options of a point read
+  Bson few_;      // options of a query that is merged
   Bson trusted_;  // options of a write: the documents need no check
   Bson filter_;
   Bson change_;
@@ -129,7 +167,9 @@ class Server final : public Target {
     return std::make_unique<ServerSession>(std::move(lease), server_);
   }
   Status Reset() override {
-    return client::DropCollection(pool_.Acquire().get(), server_.database, server_.collection);
+    const client::Lease lease = pool_.Acquire();
+    BRAID_CHECK_OK(client::DropCollection(lease.get(), server_.database, server_.collection));
+    return server_.sharded ? Shard(lease) : Status();
   }
   Result<Usage> ReadUsage() override {
     Bson command;
@@ -144,6 +184,16 @@ class Server final : public Target {
   }
 
  private:
+  Status Shard(const client::Lease& lease) const {
+    const std::string ns = StrCat(server_.database, ".", server_.collection);
+    const client::BsonPtr shard(BCON_NEW("shardCollection", ns.c_str(), "key", "{", "_id", "hashed", "}"));
+    BRAID_CHECK_OK(client::RunCommand(lease.get(), "admin", shard.get()));
+    const client::BsonPtr index(BCON_NEW("createIndexes", server_.collection.c_str(), "indexes", "[", "{", "name",
+                                         "group", "key", "{", "group", BCON_INT32(1), "number", BCON_INT32(1), "}", "}",
+                                         "]"));
+    return client::RunCommand(lease.get(), server_.database.c_str(), index.get()).status();
+  }
+
   client::Pool pool_;
   const ServerTarget server_;
 };

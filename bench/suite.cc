@@ -47,7 +47,8 @@ class Suite {
   }
 
   Status Measure(const RunOptions& run) {
-    Row row{.workload = run.workload, .distribution = run.distribution, .threads = run.threads};
+    Row row{
+        .workload = run.workload, .distribution = run.distribution, .threads = run.threads, .shards = options_.shards};
     BRAID_TRY(row.server, RunWorkload(server_, run));
     if (Stopped()) return {};
     if (bare_ != nullptr) {

@@ -25,6 +25,8 @@ struct SuiteOptions {
   /// Leaves the records of the last workload in the collection.
   bool keep = false;
   const std::atomic<bool>* stop = nullptr;
+  /// Shards of the server, for the rows; 0 if that is not what is measured.
+  int shards = 0;
   /// Called with each row when it is known.
   std::function<void(const struct Row&)> on_row;
 };
@@ -33,6 +35,7 @@ struct Row {
   const Workload* workload;
   Distribution distribution;
   int threads;
+  int shards = 0;
   Measurement server;
   std::optional<Measurement> bare;
 

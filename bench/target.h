@@ -29,6 +29,10 @@ class Session {
   virtual Status InsertBatch(const std::vector<Insert>& records) = 0;
   /// Up to `count` records from `start` on, in the order of keys.
   virtual Status Scan(std::string_view start, int count) = 0;
+  /// The newest few of the records with this `group`, by an index.
+  virtual Status Merge(uint64_t group);
+  /// The record with this `number`, for which there is no index: all are looked at.
+  virtual Status Search(uint64_t number);
 };
 
 /// What a process has used so far.
@@ -54,6 +58,8 @@ struct ServerTarget {
   /// Whether a write is answered after it is on disk (writeConcern j).
   bool durable = true;
   int sessions_max = 1;
+  /// Sharded by {_id: "hashed"}; records have `number` and `group` too, and an index {group: 1, number: 1}.
+  bool sharded = false;
 };
 /// A MongoDB server through libmongoc, one connection a session.
 Result<std::unique_ptr<Target>> ConnectTo(const ServerTarget& server);

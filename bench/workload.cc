@@ -6,7 +6,7 @@ namespace braid::bench {
 namespace {
 
 constexpr Workload kWorkloads[] = {
-    // sorted by name; the shares: read, update, insert, scan, read-modify-write
+    // sorted by name; the shares: read, update, insert, scan, read-modify-write; the rest is for ShardWorkloads
     {"a", "Update heavy: half reads, half updates.", {50, 50, 0, 0, 0}, Distribution::kZipfian, false, false},
     {"b", "Read mostly: 5 % updates.", {95, 5, 0, 0, 0}, Distribution::kZipfian, false, false},
     {"c", "Read only.", {100, 0, 0, 0, 0}, Distribution::kZipfian, false, false},
@@ -18,7 +18,14 @@ constexpr Workload kWorkloads[] = {
     {"insertmany", "Inserts in batches of --batch.", {0, 0, 100, 0, 0}, Distribution::kUniform, true, true},
 };
 
-constexpr std::string_view kNames[kOperations] = {"read", "update", "insert", "scan", "readModifyWrite"};
+constexpr std::string_view kNames[kOperations] = {"read",  "update", "insert", "scan", "readModifyWrite",
+                                                  "merge", "search"};
+
+constexpr Workload kShardWorkloads[] = {
+    {"find", "Point finds by _id.", {100, 0, 0, 0, 0, 0, 0}, Distribution::kUniform, false, false},
+    {"merge", "A few records by an index, sorted.", {0, 0, 0, 0, 0, 100, 0}, Distribution::kUniform, false, false},
+    {"search", "One record without an index.", {0, 0, 0, 0, 0, 0, 100}, Distribution::kUniform, false, false},
+};
 
 }  // namespace
 
@@ -27,6 +34,7 @@ const Workload kLoad = {"load", "Filling the store.", {0, 0, 100, 0, 0}, Distrib
 std::string_view Name(Operation operation) { return kNames[static_cast<int>(operation)]; }
 
 std::span<const Workload> Workloads() { return kWorkloads; }
+std::span<const Workload> ShardWorkloads() { return kShardWorkloads; }
 
 Result<const Workload*> FindWorkload(std::string_view name) {
   std::string known;

@@ -11,8 +11,8 @@
 
 namespace braid::bench {
 
-enum class Operation { kRead, kUpdate, kInsert, kScan, kReadModifyWrite };
-constexpr int kOperations = 5;
+enum class Operation { kRead, kUpdate, kInsert, kScan, kReadModifyWrite, kMerge, kSearch };
+constexpr int kOperations = 7;
 std::string_view Name(Operation operation);
 
 struct Workload {
@@ -37,5 +37,7 @@ std::span<const Workload> Workloads();
 Result<const Workload*> FindWorkload(std::string_view name);
 /// Filling the store before a run.
 extern const Workload kLoad;
+/// What is run for each number of shards: point reads, which one shard answers, and queries that all of them answer.
+std::span<const Workload> ShardWorkloads();
 
 }  // namespace braid::bench

@@ -1,4 +1,7 @@
 // braid bench: measures a server beside bare RocksDB.
+#include <stdlib.h>
+#include <string.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -14,12 +17,15 @@
 namespace braid::cli {
 namespace {
 
+constexpr double kShardSeconds = 4;  // of a run with --shards
+
 struct Args {
   std::string store = "./data";
   std::vector<std::string> workloads = {"a", "b", "c", "d", "e", "f"};
   std::string distribution;
   bool no_baseline = false;
   bool json = false;
+  std::vector<int> shards;
   bench::SuiteOptions suite;
 };
 
@@ -29,13 +35,23 @@ std::string WorkloadHelp() {
   return help;
 }
 
+std::string ShardsHelp() {
+  std::string help =
+      "Measures a collection sharded by {_id: \"hashed\"} instead, for each number of shards on a new server and a new "
+      "directory beside the store, removed at the end; each run takes --seconds, 4 by default. What is run:";
+  for (const bench::Workload& workload : bench::ShardWorkloads()) {
+    help += StrCat("\n  ", workload.name, ": ", workload.help);
+  }
+  return help;
+}
+
 void AddOptions(CLI::App& app, Args& args) {
   bench::SuiteOptions& suite = args.suite;
   AddStoreOption(app, args.store);
-  app.add_option("--workload", args.workloads, WorkloadHelp())
-      ->delimiter(',')
-      ->type_name("LIST")
-      ->capture_default_str();
+  CLI::Option* workload = app.add_option("--workload", args.workloads, WorkloadHelp())
+                              ->delimiter(',')
+                              ->type_name("LIST")
+                              ->capture_default_str();
   app.add_option("--records", suite.records, "Records to load before a run.")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
       ->type_name("N")
@@ -69,12 +85,22 @@ void AddOptions(CLI::App& app, Args& args) {
   app.add_option("--collection", suite.server.collection, "Collection. It is dropped before and after.")
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_flag("--no-baseline", args.no_baseline, "Leaves out bare RocksDB.");
-  app.add_option("--baseline-dir", suite.baseline_parent,
-                 "Where bare RocksDB works; beside the store by default, here if that is a server.")
-      ->type_name("DIR");
+  CLI::Option* no_baseline = app.add_flag("--no-baseline", args.no_baseline, "Leaves out bare RocksDB.");
+  CLI::Option* baseline_dir =
+      app.add_option("--baseline-dir", suite.baseline_parent,
+                     "Where bare RocksDB works; beside the store by default, here if that is a server.")
+          ->type_name("DIR");
   app.add_flag("--json", args.json, "One JSON object on standard output; the table goes to standard error.");
-  app.add_flag("--keep", suite.keep, "Leaves the collection as the last workload left it.");
+  CLI::Option* keep = app.add_flag("--keep", suite.keep, "Leaves the collection as the last workload left it.");
+  app.add_option("--shards", args.shards, ShardsHelp())
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->type_name("LIST")
+      ->excludes(workload)
+      ->excludes(operations)
+      ->excludes(no_baseline)
+      ->excludes(baseline_dir)
+      ->excludes(keep);
 }
 
 // The directory that holds the store: the same disk.
@@ -84,8 +110,54 @@ std::string Beside(const std::string& store) {
   return (path.has_filename() ? path : path.parent_path()).parent_path().string();
 }
 
+Status EndOf(const bench::SuiteOptions& suite) {
+  return suite.stop->load() ? Status(Code::kInterrupted, "interrupted; the figures so far are above") : Status();
+}
+
+// A server with so many shards on a new directory, which is removed after the server has stopped.
+Status WithServer(const std::string& parent, int shards, const std::function<Status(const std::string& uri)>& use) {
+  std::error_code error;
+  std::filesystem::create_directories(parent, error);
+  std::string directory = (std::filesystem::path(parent) / "braid-shards-XXXXXX").string();
+  if (mkdtemp(directory.data()) == nullptr) {
+    return Status(Code::kBadValue, StrCat("cannot make a directory in '", parent, "': ", strerror(errno)));
+  }
+  const auto serve = [&]() -> Status {
+    BRAID_TRY(const std::unique_ptr<ServerProcess> process, ServerProcess::Start(directory, shards));
+    return use(process->uri());
+  };
+  Status status = serve();
+  std::filesystem::remove_all(directory, error);
+  return status;
+}
+
+Status RunShards(Args& args) {
+  if (IsUri(args.store)) {
+    return Status(Code::kBadValue,
+                  StrCat("--shards starts servers of its own, for the number of shards of a server that runs (",
+                         args.store, ") cannot be changed: give a directory as --store"));
+  }
+  bench::ShardsOptions options;
+  options.suite = args.suite;
+  if (options.suite.seconds <= 0) options.suite.seconds = kShardSeconds;
+  options.shards = args.shards;
+  options.with_server = [parent = Beside(args.store)](int shards, const auto& use) {
+    return WithServer(parent, shards, use);
+  };
+  FILE* people = args.json ? stderr : stdout;
+  std::fputs(bench::ShardTableHeader().c_str(), people);
+  options.on_row = [people](const bench::Row& row, const bench::Row* one) {
+    std::fputs(bench::ShardTableRow(row, one).c_str(), people);
+    std::fflush(people);
+  };
+  BRAID_TRY(const std::vector<bench::Row> rows, bench::RunShards(options));
+  if (args.json) std::printf("%s\n", bench::ShardsToJson(options.suite, rows).c_str());
+  return EndOf(options.suite);
+}
+
 Status RunYcsb(Args& args) {
   bench::SuiteOptions& suite = args.suite;
+  suite.stop = &StopOnInterrupt();
   for (const std::string& name : args.workloads) {
     BRAID_TRY(const bench::Workload* workload, bench::FindWorkload(name));
     suite.workloads.push_back(workload);
@@ -93,9 +165,9 @@ Status RunYcsb(Args& args) {
   if (!args.distribution.empty()) {
     BRAID_TRY(suite.distribution, bench::ParseDistribution(args.distribution));
   }
+  if (!args.shards.empty()) return RunShards(args);
   suite.baseline = !args.no_baseline;
   if (suite.baseline_parent.empty()) suite.baseline_parent = Beside(args.store);
-  suite.stop = &StopOnInterrupt();
 
   std::unique_ptr<ServerProcess> process;
   suite.server.uri = args.store;
@@ -111,7 +183,7 @@ Status RunYcsb(Args& args) {
   };
   BRAID_TRY(const std::vector<bench::Row> rows, bench::RunSuite(suite));
   if (args.json) std::printf("%s\n", bench::ToJson(suite, rows).c_str());
-  return suite.stop->load() ? Status(Code::kInterrupted, "interrupted; the figures so far are above") : Status();
+  return EndOf(suite);
 }
 
 }  // namespace

@@ -16,23 +16,25 @@ namespace {
 constexpr std::string_view kReady = "braid: listening on ";
 
 // In the child: only calls that are safe after fork.
-[[noreturn]] void Serve(const char* directory, int out) {
+[[noreturn]] void Serve(const char* directory, const char* shards, int out) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setpgid(0, 0);  // Ctrl-C is for the client, which then stops the server
   dup2(out, STDOUT_FILENO);
-  execl("/proc/self/exe", "braid", "serve", "--store", directory, "--port", "0", "--log-level", "warning", nullptr);
+  execl("/proc/self/exe", "braid", "serve", "--store", directory, "--port", "0", "--log-level", "warning",
+        shards == nullptr ? nullptr : "--shards", shards, nullptr);
   _exit(127);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ServerProcess>> ServerProcess::Start(const std::string& directory) {
+Result<std::unique_ptr<ServerProcess>> ServerProcess::Start(const std::string& directory, int shards) {
+  const std::string shards_text = StrCat(shards);
   int ends[2];
   if (pipe(ends) != 0) return Status(Code::kInternalError, StrCat("cannot start a server: ", strerror(errno)));
   const pid_t pid = fork();
   if (pid == 0) {
     close(ends[0]);
-    Serve(directory.c_str(), ends[1]);
+    Serve(directory.c_str(), shards > 0 ? shards_text.c_str() : nullptr, ends[1]);
   }
   close(ends[1]);
   if (pid < 0) {

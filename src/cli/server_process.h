@@ -14,7 +14,8 @@ namespace braid::cli {
 class ServerProcess {
  public:
   /// Starts this same program on the directory and waits until it listens.
-  static Result<std::unique_ptr<ServerProcess>> Start(const std::string& directory);
+  /// `shards`: of a new directory; 0 as usual.
+  static Result<std::unique_ptr<ServerProcess>> Start(const std::string& directory, int shards = 0);
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
