@@ -1,6 +1,7 @@
 // The envelope: fields that any command may carry, and the codes of bad ones.
 #include "engine/commands/envelope.h"
 
+#include "base/strings.h"
 #include "base/testing/testing.h"
 #include "engine/bson/error_reply.h"
 #include "engine/bson/json.h"
@@ -55,7 +56,12 @@ TEST(EnvelopeTest, ReadConcern) {
   }
   EXPECT_EQ(CodeOf(kQuick, "'readConcern': {'level': 'snapshot'}"), 72);
   EXPECT_EQ(CodeOf(kReader, "'readConcern': {'level': 'best'}"), 9);
-  EXPECT_EQ(CodeOf(kReader, "'readConcern': {'atClusterTime': 1}"), static_cast<int>(Code::kCommandNotSupported));
+  constexpr std::string_view kTime = "{'$timestamp': {'t': 5, 'i': 6}}";
+  const auto at = Parse(kReader, StrCat("'readConcern': {'level': 'snapshot', 'atClusterTime': ", kTime, "}"));
+  ASSERT_OK(at);
+  EXPECT_EQ(at->read_concern.at_cluster_time, (uint64_t{5} << 32 | 6));
+  EXPECT_EQ(CodeOf(kReader, StrCat("'readConcern': {'atClusterTime': ", kTime, "}")), 72) << "only with snapshot";
+  EXPECT_EQ(CodeOf(kReader, "'readConcern': {'atClusterTime': 1}"), 72);
   EXPECT_EQ(CodeOf(kReader, "'readConcern': {'x': 1}"), 72);
 }
 
@@ -79,7 +85,7 @@ TEST(EnvelopeTest, Session) {
   EXPECT_EQ(CodeOf(kReader, "'lsid': {}"), 72);
 }
 
-TEST(EnvelopeTest, TransactionsAreRefusedRetryableWritesAreNot) {
+TEST(EnvelopeTest, RetryableWritesAndTransactions) {
   EXPECT_EQ(Parse(kWriter, WithSession("'txnNumber': 5"))->txn_number, 5);
   EXPECT_EQ(CodeOf(kWriter, "'txnNumber': 5"), 72) << "without a session";
   EXPECT_EQ(CodeOf(kWriter, WithSession("'txnNumber': -1")), 72);
@@ -88,8 +94,20 @@ TEST(EnvelopeTest, TransactionsAreRefusedRetryableWritesAreNot) {
   EXPECT_EQ(CodeOf(kWriter, WithSession("'autocommit': false")), 72);
   EXPECT_EQ(CodeOf(kWriter, WithSession("'txnNumber': 5, 'autocommit': true")), 72);
   EXPECT_EQ(CodeOf(kWriter, WithSession("'txnNumber': 5, 'startTransaction': true")), 72);
-  EXPECT_EQ(CodeOf(kWriter, WithSession("'txnNumber': 5, 'autocommit': false, 'startTransaction': true")),
-            static_cast<int>(Code::kIllegalOperation));
+  const std::string_view statement = "'txnNumber': 5, 'autocommit': false";
+  EXPECT_EQ(CodeOf(kWriter, WithSession(StrCat(statement, ", 'startTransaction': true"))), 263) << "not a statement";
+  constexpr Command kStatement = {.name = "update", .flags = kWrites | kRetryable | kInTransaction};
+  const auto started = Parse(kStatement, WithSession(StrCat(statement, ", 'startTransaction': true")));
+  ASSERT_OK(started);
+  EXPECT_TRUE(started->in_transaction && started->starts_transaction);
+  EXPECT_EQ(CodeOf(kStatement, WithSession(StrCat(statement, ", 'startTransaction': false"))), 72);
+  EXPECT_EQ(CodeOf(kStatement, WithSession(StrCat(statement, ", 'writeConcern': {'w': 1}"))), 72);
+  EXPECT_EQ(CodeOf(kStatement, WithSession(StrCat(statement, ", 'readConcern': {'level': 'local'}"))), 72)
+      << "only the first statement has one";
+  constexpr Command kEnd = {.name = "commitTransaction", .flags = kWrites | kEndsTransaction};
+  EXPECT_EQ(CodeOf(kEnd, WithSession(StrCat(statement, ", 'writeConcern': {'w': 1}"))), 0);
+  EXPECT_EQ(CodeOf(kEnd, WithSession(StrCat(statement, ", 'startTransaction': true"))), 263);
+  EXPECT_EQ(CodeOf(kEnd, WithSession("'txnNumber': 5")), 72);
 }
 
 TEST(EnvelopeTest, ApiVersionAndClusterTime) {
