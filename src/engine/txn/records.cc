@@ -50,22 +50,63 @@ std::string DocumentKey(const Collection& collection, storage::ShardNumber shard
 
 namespace {
 
+/// The shard that the entry of an _id over all shards names; nothing if there is none.
+Result<std::optional<storage::ShardNumber>> GlobalPlace(Context& context, const Collection& collection,
+                                                        std::string_view id_key, storage::Buffer* buffer) {
+  using Place = std::optional<storage::ShardNumber>;
+  const std::string key = storage::GlobalKey(collection.number, id_key);
+  BRAID_TRY(const bool found, context.writes().Get(key, {}, buffer));
+  BRAID_CHECK_OK(CheckUnchanged(context, key, found, *buffer));
+  if (!found) return Place();
+  const std::string_view bytes = buffer->view();
+  if (bytes.size() != 2) return Status(Code::kStorageCorrupt, "an entry of _id over all shards is damaged");
+  return Place(static_cast<storage::ShardNumber>(static_cast<unsigned char>(bytes[0]) << 8 |
+                                                 static_cast<unsigned char>(bytes[1])));
+}
+
 /// The shards where a document may be if it is not where it was thought to be.
 Result<sharding::ShardNumbers> OtherPlaces(Context& context, const Collection& collection, std::string_view id_key,
                                            storage::Buffer* buffer) {
-  sharding::ShardNumbers places;
   if (!collection.placement->keeps_global_keys()) return collection.placement->Shards();
-  BRAID_TRY(bool found, context.writes().Get(storage::GlobalKey(collection.number, id_key), {}, buffer));
-  if (found) {
-    const std::string_view bytes = buffer->view();
-    if (bytes.size() != 2) return Status(Code::kStorageCorrupt, "an entry of _id over all shards is damaged");
-    places.push_back(static_cast<storage::ShardNumber>(static_cast<unsigned char>(bytes[0]) << 8 |
-                                                       static_cast<unsigned char>(bytes[1])));
-    return places;
-  }
+  BRAID_TRY(const auto place, GlobalPlace(context, collection, id_key, buffer));
+  if (place) return sharding::ShardNumbers{*place};
   // Without an entry it can only be where its _id puts it, or nowhere.
-  if (collection.placement->key.is_of_id()) return collection.placement->Shards();
+  return collection.placement->key.is_of_id() ? collection.placement->Shards() : sharding::ShardNumbers();
+}
+
+/// The shards where the document of an _id can be: at most two, the chunk's and the one it comes from.
+Result<sharding::ShardNumbers> PlacesOf(Context& context, const Collection& collection, const bson::Value& id,
+                                        std::string_view id_key, storage::Buffer* buffer) {
+  const sharding::Placement& placement = *collection.placement;
+  const sharding::Chunk* chunk = &placement.chunks.front();
+  if (placement.sharded()) {
+    if (!collection.PlacedById(id)) {
+      BRAID_TRY(const auto place, GlobalPlace(context, collection, id_key, buffer));
+      return place ? sharding::ShardNumbers{*place} : sharding::ShardNumbers();
+    }
+    BRAID_TRY(const std::string key, placement.key.KeyOf(bson::Make("_id", id)));
+    chunk = &placement.ChunkOf(key);
+  }
+  sharding::ShardNumbers places{chunk->shard};
+  if (chunk->from) places.push_back(*chunk->from);
   return places;
+}
+
+std::string KeyOn(const Collection& collection, storage::ShardNumber shard, std::string_view id_key) {
+  return storage::DocumentPrefix(collection.number, shard).append(id_key);
+}
+
+/// Reads the newest version on the first of the shards that has it. In a transaction it must be that of its snapshot.
+Result<std::optional<storage::ShardNumber>> ReadOn(Context& context, const Collection& collection,
+                                                   std::string_view id_key, const sharding::ShardNumbers& places,
+                                                   storage::Buffer* out) {
+  for (const storage::ShardNumber place : places) {
+    const std::string key = KeyOn(collection, place, id_key);
+    BRAID_TRY(const bool found, context.writes().Get(key, {}, out));
+    BRAID_CHECK_OK(CheckUnchanged(context, key, found, *out));
+    if (found) return std::optional(place);
+  }
+  return std::optional<storage::ShardNumber>();
 }
 
 Result<storage::ShardNumber> ShardFor(const Collection& collection, bson::View document) {
@@ -79,37 +120,20 @@ Result<storage::ShardNumber> ShardFor(const Collection& collection, bson::View d
 Result<std::optional<storage::ShardNumber>> ReadForChange(Context& context, const Collection& collection,
                                                           std::string_view id_key, storage::ShardNumber guess,
                                                           storage::Buffer* out) {
-  using Found = std::optional<storage::ShardNumber>;
-  const auto key_on = [&](storage::ShardNumber shard) {
-    return storage::DocumentPrefix(collection.number, shard).append(id_key);
-  };
-  BRAID_CHECK_OK(context.Lock(key_on(storage::kNoShard)));
-  std::string key = key_on(guess);
-  BRAID_TRY(bool found, context.writes().Get(key, {}, out));
-  storage::ShardNumber shard = guess;
-  if (!found && (collection.placement->keeps_global_keys() || collection.placement->is_moving())) {
-    BRAID_TRY(const sharding::ShardNumbers places, OtherPlaces(context, collection, id_key, out));
-    for (const storage::ShardNumber place : places) {
-      if (place == guess) continue;
-      std::string other = key_on(place);
-      BRAID_TRY(found, context.writes().Get(other, {}, out));
-      if (!found) continue;
-      shard = place;
-      key = std::move(other);
-      break;
-    }
-  }
-  BRAID_CHECK_OK(CheckUnchanged(context, key, found, *out));
-  return found ? Found(shard) : Found();
+  BRAID_CHECK_OK(context.Lock(KeyOn(collection, storage::kNoShard, id_key)));
+  BRAID_TRY(const auto there, ReadOn(context, collection, id_key, {guess}, out));
+  if (there || !(collection.placement->keeps_global_keys() || collection.placement->is_moving())) return there;
+  BRAID_TRY(sharding::ShardNumbers places, OtherPlaces(context, collection, id_key, out));
+  std::erase(places, guess);
+  return ReadOn(context, collection, id_key, places, out);
 }
 
 Result<std::optional<storage::ShardNumber>> ReadForChange(Context& context, const Collection& collection,
                                                           const bson::Value& id, storage::Buffer* out) {
-  storage::ShardNumber guess = collection.placement->chunks.front().shard;
-  if (collection.sharded() && collection.PlacedById(id)) {
-    BRAID_TRY(guess, ShardFor(collection, bson::Make("_id", id)));
-  }
-  return ReadForChange(context, collection, IdKey(id, collection.collation.get()), guess, out);
+  const std::string id_key = IdKey(id, collection.collation.get());
+  BRAID_CHECK_OK(context.Lock(KeyOn(collection, storage::kNoShard, id_key)));
+  BRAID_TRY(const sharding::ShardNumbers places, PlacesOf(context, collection, id, id_key, out));
+  return ReadOn(context, collection, id_key, places, out);
 }
 
 Status Insert(Context& context, const CollectionPtr& collection, bson::View document, const WriteOptions& options) {
@@ -120,7 +144,7 @@ Status Insert(Context& context, const CollectionPtr& collection, bson::View docu
   BRAID_TRY(after.shard, ShardFor(*collection, document));
   RecordChange change(context, collection, IdKey(id, collection->collation.get()));
   storage::Buffer existing;
-  BRAID_TRY(const auto found, ReadForChange(context, *collection, change.id_key(), after.shard, &existing));
+  BRAID_TRY(const auto found, ReadForChange(context, *collection, id, &existing));
   if (found) {
     const bson::View standing(existing.view());
     if (!collection->IsExpired(standing, context.now_millis())) {
