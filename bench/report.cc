@@ -13,8 +13,9 @@ struct Column {
   std::string_view name;
   size_t width;
 };
-constexpr Column kColumns[] = {{"workload", 10}, {"threads", 7},    {"ops/s", 10}, {"p50 µs", 9},      {"p95 µs", 9},
-                               {"p99 µs", 9},    {"CPU µs/op", 10}, {"mem MB", 7}, {"bare ops/s", 11}, {"ratio", 6}};
+constexpr Column kColumns[] = {{"workload", 10}, {"threads", 7},     {"ops/s", 10},     {"p50 µs", 9},
+                               {"p95 µs", 9},    {"p99 µs", 9},      {"CPU µs/op", 10}, {"syncs", 8},
+                               {"mem MB", 7},    {"bare ops/s", 11}, {"ratio", 6}};
 constexpr Column kShardColumns[] = {{"workload", 10}, {"shards", 6}, {"threads", 7}, {"ops/s", 10},
                                     {"ratio", 6},     {"p50 µs", 9}, {"p99 µs", 9},  {"CPU µs/op", 10},
                                     {"CPU ratio", 9}, {"mem MB", 7}};
@@ -120,6 +121,7 @@ void AppendLatency(Json& json, std::string_view name, const Histogram& histogram
 void AppendMeasurement(Json& json, std::string_view name, const Measurement& measured) {
   json.Open(name).Number("operations", measured.operations).Number("seconds", measured.seconds);
   json.Number("opsPerSecond", measured.rate()).Number("cpuMicrosPerOperation", measured.cpu_micros_per_operation);
+  if (measured.syncs) json.Number("syncs", static_cast<uint64_t>(*measured.syncs));
   if (measured.resident_mb) json.Number("residentMb", static_cast<uint64_t>(*measured.resident_mb));
   AppendLatency(json, "latencyMicros", measured.latency);
   json.Open("latencyMicrosByOperation");
@@ -157,6 +159,7 @@ std::string TableRow(const Row& row) {
   for (const double quantile : {0.5, 0.95, 0.99})
     cells.push_back(fmt::format("{:.0f}", Micros(latency.Quantile(quantile))));
   cells.push_back(OrNot(row.server.cpu_micros_per_operation, 1));
+  cells.push_back(row.server.syncs ? StrCat(*row.server.syncs) : "n/a");
   cells.push_back(row.server.resident_mb ? StrCat(*row.server.resident_mb) : "n/a");
   cells.push_back(row.bare ? fmt::format("{:.0f}", row.bare->rate()) : "-");
   cells.push_back(row.bare ? OrNot(row.ratio(), 2) : "-");

@@ -165,6 +165,7 @@ Result<Measurement> RunWorkload(Target& target, const RunOptions& options) {
         static_cast<double>(*after.cpu_micros - *before.cpu_micros) / static_cast<double>(all.operations);
   }
   all.resident_mb = after.resident_mb;
+  if (before.syncs && after.syncs) all.syncs = *after.syncs - *before.syncs;
   return all;
 }
 

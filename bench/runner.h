@@ -37,6 +37,7 @@ struct Measurement {
   std::array<Histogram, kOperations> by_operation;
   std::optional<double> cpu_micros_per_operation;
   std::optional<int64_t> resident_mb;
+  std::optional<int64_t> syncs;  // of the log, during the run
 
   double rate() const { return seconds > 0 ? static_cast<double>(operations) / seconds : 0; }
 };

@@ -180,6 +180,7 @@ class Server final : public Target {
     const auto system = Number(reply.get(), "extra_info.system_time_us");
     if (user && system) usage.cpu_micros = *user + *system;
     usage.resident_mb = Number(reply.get(), "mem.resident");
+    usage.syncs = Number(reply.get(), "rocksdb.syncs");
     return usage;
   }
 

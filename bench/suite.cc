@@ -19,7 +19,7 @@ class Suite {
     }
     if (Stopped()) return {};
     RunOptions run = Options(workload, threads);
-    run.records = workload.starts_empty ? 0 : options_.records;
+    run.records = workload.starts_empty ? 0 : workload.one_record ? 1 : options_.records;
     loaded_ = !workload.adds_records();
     return Measure(run);
   }

@@ -39,6 +39,7 @@ class Session {
 struct Usage {
   std::optional<int64_t> cpu_micros;
   std::optional<int64_t> resident_mb;
+  std::optional<int64_t> syncs;  // of its log
 };
 
 class Target {

@@ -14,6 +14,7 @@ constexpr Workload kWorkloads[] = {
     {"e", "Short ranges: scans of 1 to 100, 5 % inserts.", {0, 0, 5, 95, 0}, Distribution::kZipfian, false, false},
     {"f", "Half reads, half read-modify-writes.", {50, 0, 0, 0, 50}, Distribution::kZipfian, false, false},
     {"find", "Point finds by _id.", {100, 0, 0, 0, 0}, Distribution::kUniform, false, false},
+    {"hot", "Updates of one record by everybody.", {0, 100, 0, 0, 0}, Distribution::kUniform, false, false, true},
     {"insert", "Single inserts into an empty collection.", {0, 0, 100, 0, 0}, Distribution::kUniform, true, false},
     {"insertmany", "Inserts in batches of --batch.", {0, 0, 100, 0, 0}, Distribution::kUniform, true, true},
 };

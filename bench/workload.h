@@ -25,6 +25,8 @@ struct Workload {
   bool starts_empty;
   /// Inserts go in batches of --batch.
   bool batches;
+  /// Everybody works on one and the same record.
+  bool one_record = false;
 
   bool adds_records() const { return shares[static_cast<int>(Operation::kInsert)] > 0; }
 };
