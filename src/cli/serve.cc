@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 
 #include "base/log.h"
@@ -19,6 +20,7 @@ namespace {
 struct Args {
   std::string store = "./data";
   std::string log_level = "info";
+  int lifetime_seconds = 60;
   commands::EngineOptions engine;
   wire::ServerOptions server;
 };
@@ -52,6 +54,11 @@ void AddOptions(CLI::App& app, Args& args) {
   app.add_option("--max-connections", args.server.connections_max, "Connections at a time; further ones are refused.")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--transaction-lifetime", args.lifetime_seconds,
+                 "Seconds that a transaction may be open; then it is aborted.")
+      ->check(CLI::Range(1, 86'400))
+      ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--log-level", args.log_level,
                  "Least serious event to log: trace, debug, info, warning, error or off.")
@@ -101,6 +108,7 @@ Status Run(CLI::App& app, Args& args) {
   // The port first: its number goes into the engine's replies, and a port in use is found before the store is touched.
   BRAID_TRY(const std::unique_ptr<wire::Server> server, wire::Server::Listen(args.server));
   args.engine.directory = args.store;
+  args.engine.transaction_lifetime = std::chrono::seconds(args.lifetime_seconds);
   args.engine.advertised_host = server->address();
   BRAID_CHECK_OK(args.engine.Validate());
   BRAID_TRY(const std::unique_ptr<commands::Engine> engine, commands::Engine::Open(args.engine));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <span>
 #include <thread>
 
 #include "base/log.h"
@@ -37,19 +38,24 @@ Status CheckAllowed(const EngineParts& parts, const Command& command, const Requ
   return {};
 }
 
-constexpr Code kTransient[] = {Code::kWriteConflict, Code::kLockTimeout, Code::kSnapshotTooOld,
-                               Code::kSnapshotUnavailable, Code::kStaleConfig};
+// Errors that end a transaction which may well succeed when it is run again. Sorted, as the next table.
+constexpr int kTransient[] = {24, 112, 150, 239, 246, 249, 250, 267, 272, 343, 13388};
+// Errors after which drivers send a write again: the server cannot be reached, shuts down, or is not the one to ask.
+constexpr int kSendAgain[] = {6, 7, 89, 91, 134, 189, 262, 358, 402, 9001, 10107, 11600, 11602, 13435, 13436};
+
+bool IsOneOf(std::span<const int> codes, Code code) {
+  return std::ranges::binary_search(codes, static_cast<int>(code));
+}
 
 // The label that tells a driver what to send again: the whole transaction, or the one write.
 std::string_view LabelOf(Code code, const Command& command, const Envelope& envelope) {
   const bool ends = (command.flags & kEndsTransaction) != 0;
   if (envelope.in_transaction) {
-    const bool transient = std::ranges::find(kTransient, code) != std::end(kTransient);
-    if (transient || code == Code::kNoSuchTransaction || (!ends && IsRetryable(code)))
+    if (IsOneOf(kTransient, code) || code == Code::kNoSuchTransaction || (!ends && IsOneOf(kSendAgain, code)))
       return "TransientTransactionError";
   }
   const bool retryable = ends || ((command.flags & kRetryable) != 0 && envelope.txn_number >= 0);
-  return retryable && IsRetryable(code) ? "RetryableWriteError" : "";
+  return retryable && IsOneOf(kSendAgain, code) ? "RetryableWriteError" : "";
 }
 
 Status WithLabels(Status status, const Command& command, const Envelope& envelope) {
@@ -139,6 +145,9 @@ Result<bson::Document> RunNumbered(EngineParts& parts, const Command& command, c
                                    txn::Operation& operation) {
   BRAID_TRY(Transactions::Checkout session, parts.transactions.CheckOut(envelope.lsid, operation));
   call.session = &session;
+  if (session->state == NumberedWork::State::kOpen && session->number < envelope.txn_number) {
+    parts.cursors.KillTransaction(envelope.lsid, session->number);  // about to be aborted for the new number
+  }
   if ((command.flags & kEndsTransaction) != 0) {
     call.txn_number = envelope.txn_number;
     Result<bson::Document> reply = command.run(call);
@@ -151,6 +160,7 @@ Result<bson::Document> RunNumbered(EngineParts& parts, const Command& command, c
     call.retry = &retry;
     Result<bson::Document> reply = command.run(call);
     call.context.BeforeCommit(nullptr);
+    if (!reply.ok() || Failed(*reply)) parts.transactions.ForgetUncommitted(session);
     if (!reply.ok() || retry.retried() == 0) return reply;
     parts.transactions.CountRetried(retry.retried());
     // What was committed the first time may not be durable yet.
@@ -206,6 +216,8 @@ Status EngineOptions::Validate() const {
   if (shards < 1 || shards > 1024)
     return Status(Code::kBadValue, StrCat("shards: ", shards, " is out of range 1..1024"));
   if (cache_bytes < (16ull << 20)) return Status(Code::kBadValue, "the cache must have at least 16 MiB");
+  if (transaction_lifetime < std::chrono::seconds(1))
+    return Status(Code::kBadValue, "a transaction must be allowed to be open for at least 1 s");
   return {};
 }
 
@@ -219,7 +231,7 @@ EngineParts::EngineParts(const EngineOptions& given, std::unique_ptr<storage::St
       shared{*store, *catalog, locks, operations, *given.clock, &workers},
       cluster_clock(*given.clock),
       sessions(*given.clock),
-      transactions(shared),
+      transactions(shared, given.transaction_lifetime),
       snapshots(*given.clock),
       cursors(*given.clock),
       query_sampler(*given.clock),

@@ -2,6 +2,7 @@
 // commands.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -20,6 +21,8 @@ struct EngineOptions {
   uint32_t shards = 4;
   /// Memory for RocksDB's block cache and write buffers together. Default 512 MiB, at least 16 MiB.
   uint64_t cache_bytes = 512ull << 20;
+  /// How long a transaction may be open before it is aborted. Default 60 s, at least 1 s.
+  std::chrono::seconds transaction_lifetime{60};
   /// Allows configureFailPoint, for tests only.
   bool test_commands = false;
   /// The address clients connect to, for hello, explain and config.*.

@@ -90,7 +90,7 @@ Status ParseWriteConcern(const bson::Value& value, WriteConcern* out) {
   return {};
 }
 
-Status ParseReadConcern(const Command& command, const bson::Value& value, ReadConcern* out) {
+Status ParseReadConcern(const bson::Value& value, ReadConcern* out) {
   if (!value.Is(bson::Type::kObject)) {
     return Status(Code::kTypeMismatch, "\"readConcern\" had the wrong type. Expected object");
   }
@@ -99,10 +99,6 @@ Status ParseReadConcern(const Command& command, const bson::Value& value, ReadCo
     if (name == "level" && option.Is(bson::Type::kString)) {
       const std::string_view level = option.AsString();
       out->snapshot = level == "snapshot";
-      if (level == "snapshot" && (command.flags & (kTakesReadConcern | kInTransaction)) == 0) {
-        return Status(Code::kInvalidOptions,
-                      StrCat("Command ", command.name, " does not support { readConcern: { level: \"snapshot\" } }"));
-      }
       if (level != "local" && level != "available" && level != "majority" && level != "linearizable" &&
           level != "snapshot") {
         return Status(Code::kFailedToParse, StrCat("Either the readConcern level is unknown: ", level));
@@ -192,6 +188,10 @@ Status CheckTransactionFields(const Command& command, const TransactionFields& f
   if (!fields.start.missing() && !bson::IsTruthy(fields.start))
     return invalid("Specifying startTransaction=false is not allowed.");
   if (!fields.autocommit.missing()) return CheckStatement(command, fields);
+  const bool of_cursor = (command.flags & (kReadOnly | kInTransaction)) == (kReadOnly | kInTransaction);
+  if (fields.level == "snapshot" && (command.flags & kTakesReadConcern) == 0 && !of_cursor) {
+    return invalid(StrCat("Command ", command.name, " does not support { readConcern: { level: \"snapshot\" } }"));
+  }
   if ((command.flags & kEndsTransaction) != 0) {
     return invalid(StrCat(command.name, " must be run within a transaction: autocommit: false is missing"));
   }
@@ -226,11 +226,11 @@ Result<Envelope> Envelope::Parse(const Command& command, const Request& request)
         const bson::Value time = value.AsView().Find("clusterTime");
         if (time.Is(bson::Type::kTimestamp)) envelope.cluster_time = time.AsTimestamp();
       }
-    } else if (name == "writeConcern" && (command.flags & kWrites) != 0) {
-      BRAID_CHECK_OK(ParseWriteConcern(value, &envelope.write_concern));
+    } else if (name == "writeConcern") {
+      if ((command.flags & kWrites) != 0) BRAID_CHECK_OK(ParseWriteConcern(value, &envelope.write_concern));
       transaction.has_write_concern = true;
     } else if (name == "readConcern") {
-      BRAID_CHECK_OK(ParseReadConcern(command, value, &envelope.read_concern));
+      BRAID_CHECK_OK(ParseReadConcern(value, &envelope.read_concern));
       const bson::Value level = value.AsView().Find("level");
       transaction.has_read_concern = !value.AsView().empty();
       if (level.Is(bson::Type::kString)) transaction.level = level.AsString();

@@ -26,7 +26,7 @@ void Janitor::Sweep() {
   const std::vector<std::string> over = parts_.sessions.Expire();
   for (const std::string& lsid : over) parts_.cursors.KillSession(lsid);
   parts_.transactions.Forget(over);
-  parts_.transactions.Sweep();
+  for (const auto& [lsid, number] : parts_.transactions.Sweep()) parts_.cursors.KillTransaction(lsid, number);
   parts_.snapshots.Sweep();
 }
 

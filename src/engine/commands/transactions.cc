@@ -42,6 +42,7 @@ Result<Transactions::Checkout> Transactions::CheckOut(std::string_view lsid, txn
           return status;
         }
       }
+      if (slot->work.state == State::kOpen && shared_.clock.Now() >= slot->work.deadline) AbortWork(slot->work);
       return Checkout(*this, std::move(name), slot->work);
     }
     returned_.wait_for(lock, std::chrono::milliseconds(10));
@@ -94,7 +95,7 @@ Status Transactions::BeginTransaction(NumberedWork& work, int64_t number, txn::O
   work.state = State::kOpen;
   work.done.clear();
   work.wrote = false;
-  work.deadline = shared_.clock.Now() + kTransactionLifetime;
+  work.deadline = shared_.clock.Now() + lifetime_;
   work.context = std::make_unique<txn::Context>(shared_, operation, txn::Context::Kind::kTransaction);
   work.context->FixSnapshot();
   ++started_;
@@ -124,7 +125,7 @@ Status Transactions::Commit(Checkout& session, int64_t number) {
   BRAID_CHECK_OK(CheckOpen(work, number));
   txn::Context& context = *work.context;
   // A transaction that wrote nothing has nothing that a second commit could ask for.
-  if (!context.writes().empty()) {
+  if (context.changes_something()) {
     NumberedWork note;
     note.number = number;
     note.state = State::kCommitted;
@@ -146,6 +147,13 @@ Status Transactions::Abort(Checkout& session, int64_t number) {
   BRAID_CHECK_OK(CheckOpen(*session, number));
   AbortWork(*session);
   return {};
+}
+
+void Transactions::ForgetUncommitted(Checkout& session) const {
+  NumberedWork stored;
+  const Status status = Load(session.lsid(), &stored);
+  session->done.clear();
+  if (status.ok() && stored.number == session->number) session->done = std::move(stored.done);
 }
 
 void Transactions::Kill(std::string_view lsid) {
@@ -179,14 +187,16 @@ void Transactions::Forget(const std::vector<std::string>& lsids) {
   shared_.store.Commit(writes).status().Ignore("the notes of sessions that are over are removed by a later sweep too");
 }
 
-void Transactions::Sweep() {
+std::vector<Transactions::Name> Transactions::Sweep() {
+  std::vector<Name> aborted;
   const auto now = shared_.clock.Now();
   bool notes = false;
   {
     std::lock_guard lock(mu_);
     for (auto& [lsid, slot] : slots_) {
       if (slot->busy || slot->work.state != State::kOpen || now < slot->work.deadline) continue;
-      log::info("a transaction was open for {} s and is aborted", kTransactionLifetime.count());
+      log::info("a transaction was open for {} s and is aborted", lifetime_.count());
+      aborted.push_back({lsid, slot->work.number});
       AbortWork(slot->work);
     }
     if (now - notes_swept_ >= kNotesSweptEvery) {
@@ -195,6 +205,7 @@ void Transactions::Sweep() {
     }
   }
   if (notes) RemoveOldNotes();
+  return aborted;
 }
 
 // Of sessions that this run of the server has not met: those that it has are forgotten when they end.

@@ -15,8 +15,6 @@
 
 namespace braid::commands {
 
-constexpr std::chrono::seconds kTransactionLifetime{60};
-
 /// Statements of a retryable write that are done; `result` as the command wants it back (empty for inserts, which come
 /// in runs).
 struct DoneStatements {
@@ -42,7 +40,8 @@ struct NumberedWork {
 /// Any thread.
 class Transactions {
  public:
-  explicit Transactions(txn::Shared& shared) : shared_(shared) {}
+  /// `lifetime`: how long a transaction may be open.
+  Transactions(txn::Shared& shared, std::chrono::seconds lifetime) : shared_(shared), lifetime_(lifetime) {}
 
   /// A session's work, for one request.
   class Checkout {
@@ -75,13 +74,19 @@ class Transactions {
   /// Commits an open transaction; the note that it did is part of the commit. Again for one that is committed: OK.
   Status Commit(Checkout& session, int64_t number);
   Status Abort(Checkout& session, int64_t number);
+  /// A retryable write has failed: only those of its statements are done that were committed.
+  void ForgetUncommitted(Checkout& session) const;
 
   /// Aborts the session's open transaction, now or when the request that uses it ends.
   void Kill(std::string_view lsid);
   /// The session is over: nobody can ask for its numbers any more.
   void Forget(const std::vector<std::string>& lsids);
-  /// Aborts what has been open for longer than kTransactionLifetime; removes notes of sessions that are over.
-  void Sweep();
+  struct Name {
+    std::string lsid;
+    int64_t number;
+  };
+  /// Aborts what has been open for too long, and tells which; removes notes of sessions that are over.
+  std::vector<Name> Sweep();
 
   /// What a retryable write or a commit leaves in the store.
   static void Store(storage::WriteSet& writes, std::string_view lsid, const NumberedWork& work, int64_t now_millis);
@@ -109,6 +114,7 @@ class Transactions {
   void RemoveOldNotes();
 
   txn::Shared& shared_;
+  const std::chrono::seconds lifetime_;
   mutable std::mutex mu_;
   std::condition_variable returned_;
   std::unordered_map<std::string, std::unique_ptr<Slot>> slots_;  // guarded by mu_; a busy one's work is its user's

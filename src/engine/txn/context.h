@@ -33,7 +33,7 @@ struct Shared {
 class Context {
  public:
   enum class Kind { kStatement, kTransaction };
-  /// A transaction may not change what was changed since its snapshot (records.cc).
+  /// A transaction may not change what was changed since its snapshot (LockTable).
   Context(Shared& shared, Operation& operation, Kind kind = Kind::kStatement);
   ~Context();  ///< aborts what was not committed
   Context(const Context&) = delete;
@@ -60,7 +60,7 @@ class Context {
 
   bool is_transaction() const { return kind_ == Kind::kTransaction; }
 
-  /// kWriteConflict at once if somebody else has it (LockTable).
+  /// kWriteConflict at once if somebody else has it, or has changed it since a transaction's snapshot (LockTable).
   Status Lock(std::string_view key);
 
   // Of a transaction (transaction.cc): collections that it made and nobody else sees yet, and those that it wrote to.
@@ -68,6 +68,8 @@ class Context {
   catalog::CollectionPtr FindDraft(const catalog::Namespace& ns) const;
   /// Adds a draft, or puts a changed one in its place.
   void KeepDraft(catalog::CollectionPtr draft);
+  /// There is something to commit.
+  bool changes_something() const { return !writes_.empty() || !drafts_.empty(); }
   /// It is about to write there: the description must not have changed when it commits.
   Status NoteWriter(const catalog::CollectionPtr& collection);
 
@@ -101,7 +103,7 @@ class Context {
     int64_t documents;
     int64_t bytes;
   };
-  void ReleaseLocks();
+  void ReleaseLocks(storage::LogPosition changed_at = 0);
   void AddFigures();
   Status FinishCommit(Result<storage::LogPosition> position);
   Status CommitTransaction();
@@ -113,6 +115,7 @@ class Context {
   int64_t now_millis_;
   const LockOwner owner_;
   storage::Snapshot snapshot_;
+  bool has_view_ = false;  // of a transaction: changes since its snapshot are remembered
   storage::WriteSet writes_;
   std::vector<uint64_t> locked_;
   std::vector<Delta> deltas_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <unordered_set>
 
 #include "engine/commands/config/update_view.h"
 #include "engine/commands/config/views.h"
@@ -87,6 +88,10 @@ class Changer {
     return matched_;
   }
 
+  /// The document was taken to another shard. The statement may come to that one only now, and its cursors there show
+  /// what it has written: the document is not to be met again.
+  void NoteMoved(const bson::Value& id) { moved_.insert(txn::IdKey(id, query_.collection->collation.get())); }
+
  private:
   Status RunUncommitted(const Change& change) {
     if (const auto id = FixedId(query_)) {
@@ -112,6 +117,7 @@ class Changer {
       BRAID_TRY(bool more, plan->Next(call_.context, &candidate));
       if (!more) return {};
       const std::string id_key = txn::IdKey(candidate.Find("_id"), query_.collection->collation.get());
+      if (moved_.contains(id_key)) continue;
       BRAID_CHECK_OK(WithoutConflict(call_, [&]() -> Status {
         BRAID_TRY(const auto shard,
                   txn::ReadForChange(call_.context, *query_.collection, id_key, plan->shard(), &buffer_));
@@ -151,7 +157,15 @@ class Changer {
   int uncommitted_ = 0;
   bool lost_ = false;  // a candidate was changed or removed by somebody else before we had it
   storage::Buffer buffer_;
+  std::unordered_set<std::string> moved_;  // by key(_id)
 };
+
+/// True if the changed document is not on the shard that it was on.
+Result<bool> HasLeft(const catalog::Collection& collection, storage::ShardNumber shard, bson::View after) {
+  if (!collection.sharded()) return false;
+  BRAID_TRY(const std::string key, collection.placement->key.KeyOf(after));
+  return !collection.placement->ChunkOf(key).HasPart(shard);
+}
 
 Result<query::Query> MakeQuery(const catalog::CollectionPtr& collection, bson::View q, bson::View sort,
                                const bson::Value& hint, bool multi,
@@ -266,19 +280,24 @@ Result<UpdateOutcome> RunUpdate(Call& call, const catalog::Namespace& ns, const 
   const query::Filter filter = query.filter;
   for (int attempt = 1;; ++attempt) {
     UpdateOutcome outcome;
+    Changer changer(call, query, statement.multi);
     const auto change = [&](storage::ShardNumber shard, bson::View before,
                             const query::MatchDetails& details) -> Status {
       BRAID_TRY(std::optional<bson::Document> after, update->Apply(before, details));
       if (after) {
         BRAID_CHECK_OK(txn::Replace(call.context, collection, shard, before, *after, statement.options));
         ++outcome.modified;
+        if (statement.multi) {
+          BRAID_TRY(const bool left, HasLeft(*collection, shard, *after));
+          if (left) changer.NoteMoved(before.Find("_id"));
+        }
       }
       if (statement.seen) BRAID_CHECK_OK(statement.seen(&before, after ? after->view() : before));
       outcome.matched = 1;
       if (after && statement.done && !statement.multi) statement.done(outcome);
       return {};
     };
-    BRAID_TRY(outcome.matched, Changer(call, query, statement.multi).Run(change));
+    BRAID_TRY(outcome.matched, changer.Run(change));
     call.engine.counters.documents_updated.fetch_add(outcome.modified, std::memory_order_relaxed);
     if (outcome.matched > 0 || !statement.upsert) return outcome;
     Result<UpdateOutcome> upserted = RunUpsert(call, collection, statement, *update, filter);
@@ -302,7 +321,9 @@ Result<int64_t> RunDelete(Call& call, const catalog::Namespace& ns, const Delete
             Changer(call, std::move(query), statement.multi)
                 .Run([&](storage::ShardNumber shard, bson::View before, const query::MatchDetails&) -> Status {
                   if (statement.seen) BRAID_CHECK_OK(statement.seen(before));
-                  return txn::Remove(call.context, collection, shard, before);
+                  BRAID_CHECK_OK(txn::Remove(call.context, collection, shard, before));
+                  if (statement.done && !statement.multi) statement.done();
+                  return {};
                 }));
   call.engine.counters.documents_deleted.fetch_add(removed, std::memory_order_relaxed);
   return removed;

@@ -32,6 +32,11 @@ constexpr Parameter kParameters[] = {
        reply.Append("localLogicalSessionTimeoutMinutes", int32_t{kSessionTimeoutMinutes});
      }},
     {"requireApiVersion", [](bson::Builder& reply, const EngineParts&) { reply.Append("requireApiVersion", false); }},
+    {"transactionLifetimeLimitSeconds",
+     [](bson::Builder& reply, const EngineParts& engine) {
+       reply.Append("transactionLifetimeLimitSeconds",
+                    static_cast<int32_t>(engine.options.transaction_lifetime.count()));
+     }},
     {"ttlMonitorEnabled", [](bson::Builder& reply, const EngineParts&) { reply.Append("ttlMonitorEnabled", true); }},
 };
 

@@ -67,6 +67,14 @@ void AppendOperations(bson::Builder& reply, EngineParts& engine) {
   reply.OpenObject("logicalSessionRecordCache")
       .Append("activeSessionsCount", static_cast<int64_t>(engine.sessions.size()))
       .Close();
+  const Transactions::Figures transactions = engine.transactions.figures();
+  reply.OpenObject("transactions")
+      .Append("currentOpen", transactions.open)
+      .Append("totalStarted", transactions.started)
+      .Append("totalCommitted", transactions.committed)
+      .Append("totalAborted", transactions.aborted)
+      .Append("retriedStatementsCount", transactions.retried_statements)
+      .Close();
 }
 
 void AppendStorage(bson::Builder& reply, EngineParts& engine) {
