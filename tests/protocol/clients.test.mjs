@@ -19,13 +19,15 @@ async function output(program, args, env = {}) {
 
 // The Debian package belongs to Debian's own Python.
 const python = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3';
-const pymongo = await output(python, [join(here, 'pymongo_test.py')]);
-const outcomes = [...pymongo.text.matchAll(/^(test_\w+) .*?\.\.\. (?:.*\n)*?.*?(ok|FAIL|ERROR)$/gm)];
-for (const [, name, outcome] of outcomes) test(`pymongo: ${name}`, () => assert.equal(outcome, 'ok', pymongo.text));
-test('pymongo: all tests ran', () => {
-  assert.equal(pymongo.code, 0, pymongo.text);
-  assert.equal(Number(pymongo.text.match(/^Ran (\d+) tests/m)?.[1]), outcomes.length);
-});
+for (const file of ['pymongo_test.py', 'transactions_pymongo_test.py']) {
+  const pymongo = await output(python, [join(here, file)]);
+  const outcomes = [...pymongo.text.matchAll(/^(test_\w+) .*?\.\.\. (?:.*\n)*?.*?(ok|FAIL|ERROR)$/gm)];
+  for (const [, name, outcome] of outcomes) test(`pymongo: ${name}`, () => assert.equal(outcome, 'ok', pymongo.text));
+  test(`pymongo: all tests of ${file} ran`, () => {
+    assert.equal(pymongo.code, 0, pymongo.text);
+    assert.equal(Number(pymongo.text.match(/^Ran (\d+) tests/m)?.[1]), outcomes.length);
+  });
+}
 
 const server = await startServer();
 const program = process.env.BRAID_LIBMONGOC_TEST ?? join(dirname(binary), 'tests', 'libmongoc_test');
