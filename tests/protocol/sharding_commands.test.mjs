@@ -295,6 +295,48 @@ test('a changed shard key takes the document to its shard', async () => {
   await checkWhole('moves');
 });
 
+test('updateMany that takes documents to other shards meets each of them once', async () => {
+  await shard('once', { k: 'hashed' });
+  const c = db.collection('once');
+  await c.createIndex({ n: 1 });
+  await c.insertMany(times(1000, (_id) => ({ _id, k: _id, n: 0 })));
+  const next = [{ $set: { k: { $add: ['$k', 1] }, n: { $add: ['$n', 1] } } }];
+  for (const [round, filter] of [{}, { n: { $gte: 0 } }, { $or: [{ n: { $gte: 2 } }, { _id: { $gte: 0 } }] }].entries()) {
+    const { matchedCount, modifiedCount } = await c.updateMany(filter, next);
+    eq([matchedCount, modifiedCount, await c.countDocuments({ n: round + 1 })], [1000, 1000, 1000]);
+  }
+  await f.client.withSession((session) => session.withTransaction(async () => {
+    eq((await c.updateMany({}, next, { session })).matchedCount, 1000);
+    eq((await c.updateMany({ n: { $gte: 4 } }, next, { session })).matchedCount, 1000);
+    eq(await c.countDocuments({ n: 5 }, { session }), 1000);
+    eq(await c.countDocuments({ n: 3 }), 1000);
+  }));
+  eq((await all(c)).map((d) => [d.k - d._id, d.n]), times(1000, () => [5, 5]));
+  await checkWhole('once');
+});
+
+test('a transaction that changes a shard key is seen by nobody else, and an abort takes it back', async () => {
+  await shard('trans', { k: 'hashed' });
+  const c = db.collection('trans');
+  await c.insertMany(times(40, (_id) => ({ _id, k: _id })));
+  const before = await spread('trans');
+  const session = f.client.startSession();
+  for (const end of ['abortTransaction', 'commitTransaction']) {
+    session.startTransaction();
+    for (let k = 0; k < 10; ++k) await c.updateOne({ k }, { $set: { k: 100 + k } }, { session });
+    eq((await c.findOne({ k: 105 }, { session }))._id, 5);
+    eq([await c.findOne({ k: 5 }, { session }), await c.findOne({ k: 105 })], [null, null]);
+    eq((await c.findOne({ k: 5 }))._id, 5);
+    eq(await c.countDocuments({}, { session }), 40);
+    eq(await spread('trans'), before);
+    await session[end]();
+  }
+  await session.endSession();
+  eq((await all(c, { k: { $gte: 100 } })).map((d) => d._id), times(10, (i) => i));
+  eq(await c.countDocuments({}), 40);
+  await checkWhole('trans');
+});
+
 test('upserts place what they insert', async () => {
   await shard('upserts', { k: 'hashed' });
   const c = db.collection('upserts');

@@ -21,6 +21,7 @@ class MovingTest : public BalanceTest {
     threads.emplace_back([this] { ChangeKeys(); });
     for (uint64_t r = 0; r < 2; ++r) threads.emplace_back([this, r] { ReadAll(r); });
     threads.emplace_back([this] { ReadSingle(); });
+    threads.emplace_back([this] { BuildAndDrop(); });
     MoveAround();
     stop_ = true;
     for (std::thread& thread : threads) thread.join();
@@ -128,6 +129,24 @@ class MovingTest : public BalanceTest {
         if (!ids.insert(row.document.Find("_id").AsInt32()).second) return Fail("came twice by k");
       }
       ++reads_;
+    }
+  }
+
+  /// A build that goes on while documents change their shards has them all, once.
+  void BuildAndDrop() {
+    while (!stop_) {
+      const auto built = Build({"{'v': 2, 'key': {'n': 1, 'u': 1}, 'name': 'extra'}",
+                                "{'v': 2, 'key': {'u': 1, 'k': 1}, 'name': 'extra_unique', 'unique': true}"});
+      if (!built.ok()) return Fail(built.error().ToString());
+      const auto rows = Read(bson::J("{'n': {'$gte': 0}, 'kind': 'permanent'}"), "{'n': 1, 'u': 1}");
+      if (!rows.ok() || rows->size() != kPermanent) return Fail("the new index misses documents");
+      if (stop_) return;  // the last ones stay, for ExpectValid
+      const catalog::CollectionPtr collection = Find();
+      const Status dropped = catalog_
+                                 ->RemoveIndexes(ns_, {collection->FindIndex("extra")->number,
+                                                       collection->FindIndex("extra_unique")->number})
+                                 .status();
+      if (!dropped.ok()) return Fail(dropped.ToString());
     }
   }
 

@@ -43,14 +43,14 @@ Result<IndexEntries> RecordChange::EntriesOf(const Index& index, const bson::Vie
   return entries;
 }
 
-/// `key` is that of the entry on its shard, or of the index over all shards. The value names the owner.
-Status RecordChange::CheckUnique(const Index& index, const IndexEntry& entry, const std::string& key, bool* skip) {
+Status RecordChange::CheckUnique(const Index& index, const IndexEntry& entry, const UniqueKey& unique, bool* skip) {
+  const std::string& key = unique.key;
   BRAID_CHECK_OK(context_.Lock(key));
   BRAID_TRY(bool found, context_.writes().Get(key, {}, &buffer_));
   BRAID_CHECK_OK(CheckUnchanged(context_, key, found, buffer_));
   if (!found) return {};
   std::string owner(buffer_.view());
-  if (!collection_->placement->keeps_global_keys()) {
+  if (!unique.global) {
     BRAID_TRY(StoredEntry stored, ReadEntry(index, key, buffer_.view()));
     owner = std::string(stored.id_key);
   }
@@ -70,10 +70,18 @@ Status RecordChange::CheckUnique(const Index& index, const IndexEntry& entry, co
   return {};
 }
 
-Status RecordChange::ClaimGlobally(const Index& index, const IndexEntry& entry, IndexChange* change, bool* skip) {
-  std::string key = storage::GlobalKey(index.number, entry.key);
-  BRAID_CHECK_OK(CheckUnique(index, entry, key, skip));
-  if (!*skip) change->claimed.push_back(std::move(key));
+/// The keys over all shards tell, once they are complete. Before that every document is on one shard or, while all of
+/// them move, on one of two: the shards' own entries tell.
+Status RecordChange::CheckEverywhere(const Index& index, const IndexEntry& entry, storage::ShardNumber shard,
+                                     bool* skip) {
+  const sharding::Placement& placement = *collection_->placement;
+  if (placement.sharded()) {
+    return CheckUnique(index, entry, {storage::GlobalKey(index.number, entry.key), true}, skip);
+  }
+  if (!placement.is_moving()) return CheckUnique(index, entry, {EntryKey(index, shard, entry.key, id_key_)}, skip);
+  for (const storage::ShardNumber place : placement.Shards()) {
+    BRAID_CHECK_OK(CheckUnique(index, entry, {EntryKey(index, place, entry.key, id_key_)}, skip));
+  }
   return {};
 }
 
@@ -102,7 +110,8 @@ Status RecordChange::Plan(const std::shared_ptr<const Index>& index, const Versi
     std::string key = EntryKey(*index, after.shard, entry.key, id_key_);
     bool skip = false;
     if (index->spec.unique && (!same_key || index->building)) {
-      BRAID_CHECK_OK(global ? ClaimGlobally(*index, entry, &change, &skip) : CheckUnique(*index, entry, key, &skip));
+      BRAID_CHECK_OK(CheckEverywhere(*index, entry, after.shard, &skip));
+      if (global && !skip) change.claimed.push_back(storage::GlobalKey(index->number, entry.key));
     }
     if (!skip) change.added.push_back({std::move(key), std::move(entry.values)});
   }

@@ -44,8 +44,15 @@ class RecordChange {
     uint64_t multikey = 0;
   };
   Result<catalog::IndexEntries> EntriesOf(const catalog::Index& index, const bson::View* document) const;
-  Status CheckUnique(const catalog::Index& index, const catalog::IndexEntry& entry, const std::string& key, bool* skip);
-  Status ClaimGlobally(const catalog::Index& index, const catalog::IndexEntry& entry, IndexChange* change, bool* skip);
+  /// Of an entry on its shard, or of the index over all shards. The value names the owner.
+  struct UniqueKey {
+    std::string key;
+    bool global = false;
+  };
+  Status CheckUnique(const catalog::Index& index, const catalog::IndexEntry& entry, const UniqueKey& unique,
+                     bool* skip);
+  Status CheckEverywhere(const catalog::Index& index, const catalog::IndexEntry& entry, storage::ShardNumber shard,
+                         bool* skip);
   Status WriteMultikey(const IndexChange& change);
   std::string DocumentKeyOn(storage::ShardNumber shard) const {
     return storage::DocumentPrefix(collection_->number, shard).append(id_key_);
