@@ -1,6 +1,7 @@
 #include "engine/txn/context.h"
 
 #include <atomic>
+#include <utility>
 
 namespace braid::txn {
 namespace {
@@ -20,7 +21,10 @@ Context::Context(Shared& shared, Operation& operation, Kind kind)
       owner_(NextOwner()),
       writes_(shared.store) {}
 
-Context::~Context() { Abort(); }
+Context::~Context() {
+  Abort();
+  if (has_view_) shared_.locks.CloseView();
+}
 
 void Context::Enter(Operation& operation) {
   operation_ = &operation;
@@ -28,7 +32,9 @@ void Context::Enter(Operation& operation) {
 }
 
 void Context::FixSnapshot() {
-  if (snapshot_.empty()) snapshot_ = shared_.store.TakeSnapshot();
+  if (!snapshot_.empty()) return;
+  if (is_transaction() && !std::exchange(has_view_, true)) shared_.locks.OpenView();
+  snapshot_ = shared_.store.TakeSnapshot();
 }
 
 Result<bool> Context::Get(std::string_view key, storage::Buffer* out) const { return writes_.Get(key, snapshot_, out); }
@@ -39,7 +45,8 @@ std::unique_ptr<storage::Cursor> Context::NewCursor(storage::Range range) const 
 
 Status Context::Lock(std::string_view key) {
   const uint64_t hash = LockTable::HashOf(key);
-  BRAID_TRY(bool locked_now, shared_.locks.Lock(owner_, hash));
+  BRAID_TRY(bool locked_now,
+            has_view_ ? shared_.locks.Lock(owner_, hash, snapshot_.position()) : shared_.locks.Lock(owner_, hash));
   if (locked_now) locked_.push_back(hash);
   return {};
 }
@@ -80,7 +87,7 @@ Status Context::FinishCommit(Result<storage::LogPosition> position) {
   deltas_.clear();
   multikey_.clear();
   NotePosition(*position);
-  ReleaseLocks();
+  ReleaseLocks(*position);
   return {};
 }
 
@@ -104,8 +111,8 @@ void Context::Abort() {
   ReleaseLocks();
 }
 
-void Context::ReleaseLocks() {
-  for (uint64_t hash : locked_) shared_.locks.Unlock(hash);
+void Context::ReleaseLocks(storage::LogPosition changed_at) {
+  shared_.locks.Unlock(locked_, changed_at);
   locked_.clear();
 }
 

@@ -16,8 +16,56 @@ TEST(LockTableTest, OneOwnerAtATime) {
   EXPECT_FALSE(*table.Lock(1, key));  // again, by the same owner
   EXPECT_EQ(table.Lock(2, key).status().code(), Code::kWriteConflict);
   EXPECT_TRUE(*table.Lock(2, LockTable::HashOf("b")));
-  table.Unlock(key);
+  table.Unlock({&key, 1}, 0);
   EXPECT_TRUE(*table.Lock(2, key));
+}
+
+TEST(LockTableTest, AViewMayNotChangeWhatWasChangedSince) {
+  LockTable table;
+  const uint64_t before = LockTable::HashOf("before");
+  const uint64_t after = LockTable::HashOf("after");
+  const uint64_t untouched = LockTable::HashOf("untouched");
+  table.OpenView();  // reads the state of position 10
+  ASSERT_TRUE(*table.Lock(1, before));
+  table.Unlock({&before, 1}, 10);
+  ASSERT_TRUE(*table.Lock(1, after));
+  table.Unlock({&after, 1}, 11);
+  ASSERT_TRUE(*table.Lock(1, untouched));
+  table.Unlock({&untouched, 1}, 0);  // given up
+
+  EXPECT_EQ(table.Lock(2, after, 10).status().code(), Code::kWriteConflict);
+  EXPECT_TRUE(*table.Lock(3, after));  // the refused one has not kept it
+  table.Unlock({&after, 1}, 0);
+  EXPECT_TRUE(*table.Lock(2, after, 11));  // a younger view
+  EXPECT_TRUE(*table.Lock(2, before, 10));
+  EXPECT_TRUE(*table.Lock(2, untouched, 10));
+}
+
+TEST(LockTableTest, NothingIsRememberedWithoutAView) {
+  LockTable table;
+  const uint64_t key = LockTable::HashOf("a");
+  table.OpenView();
+  table.CloseView();
+  ASSERT_TRUE(*table.Lock(1, key));
+  table.Unlock({&key, 1}, 11);
+  EXPECT_TRUE(*table.Lock(2, key, 10));
+}
+
+// What cannot be remembered any more counts as changed: a conflict too many, never one too few.
+TEST(LockTableTest, ManyChangesAreForgottenOnTheSafeSide) {
+  LockTable table;
+  table.OpenView();
+  constexpr uint64_t kKeys = 2'000'000;
+  for (uint64_t key = 0; key < kKeys; ++key) {
+    ASSERT_TRUE(*table.Lock(1, key));
+    table.Unlock({&key, 1}, 100 + key);
+  }
+  for (uint64_t key = 0; key < kKeys; key += 1001) {
+    ASSERT_EQ(table.Lock(2, key, 99).status().code(), Code::kWriteConflict) << key;
+  }
+  const uint64_t last = kKeys - 1;
+  EXPECT_EQ(table.Lock(2, last, 100 + kKeys - 2).status().code(), Code::kWriteConflict);
+  EXPECT_TRUE(*table.Lock(2, last, 100 + kKeys - 1));
 }
 
 TEST(LockTableTest, ProtectsUnderContention) {
@@ -32,7 +80,7 @@ TEST(LockTableTest, ProtectsUnderContention) {
       for (int i = 0; i < kRounds; ++i) {
         while (!table.Lock(static_cast<LockOwner>(t), key).ok()) std::this_thread::yield();
         ++unprotected;
-        table.Unlock(key);
+        table.Unlock({&key, 1}, 0);
       }
     });
   }
