@@ -5,6 +5,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "base/strings.h"
 #include "engine/commands/config/update_view.h"
 #include "engine/commands/config/views.h"
 #include "engine/commands/crud/common.h"
@@ -41,15 +42,15 @@ class BackOff {
   std::chrono::microseconds delay_{20};
 };
 
-/// Runs `step`, which changes one document, until it does not meet somebody else's lock.
-Status WithoutConflict(Call& call, const std::function<Status()>& step) {
+/// Runs `step`, which changes one document of the collection, until it does not meet somebody else's lock.
+Status WithoutConflict(Call& call, WriteAccess& access, const std::function<Status()>& step) {
   BackOff back_off(call);
   while (true) {
     Status status = step();
     if (status.code() != Code::kWriteConflict || call.context.is_transaction()) return status;
     if (call.context.writes().empty()) {
       call.context.Abort();
-      BRAID_CHECK_OK(back_off.Wait());
+      BRAID_CHECK_OK(access.LetGo(call, [&] { return back_off.Wait(); }));
     } else {
       BRAID_CHECK_OK(call.context.Commit());
     }
@@ -77,7 +78,8 @@ std::optional<bson::Value> FixedId(const query::Query& query) {
 class Changer {
  public:
   using Change = std::function<Status(storage::ShardNumber shard, bson::View document, const query::MatchDetails&)>;
-  Changer(Call& call, query::Query query, bool multi) : call_(call), query_(std::move(query)), multi_(multi) {}
+  Changer(Call& call, WriteAccess& access, query::Query query, bool multi)
+      : call_(call), access_(access), query_(std::move(query)), multi_(multi) {}
 
   /// How many documents matched and went through `change`. Everything is committed on return, also on an error.
   Result<int64_t> Run(const Change& change) {
@@ -95,10 +97,9 @@ class Changer {
  private:
   Status RunUncommitted(const Change& change) {
     if (const auto id = FixedId(query_)) {
-      const auto& collection = *query_.collection;
       query::plan::CountRouted(query_, 1);
-      return WithoutConflict(call_, [&]() -> Status {
-        BRAID_TRY(const auto shard, txn::ReadForChange(call_.context, collection, *id, &buffer_));
+      return WithoutConflict(call_, access_, [&]() -> Status {
+        BRAID_TRY(const auto shard, txn::ReadForChange(call_.context, *access_.collection(), *id, &buffer_));
         return ChangeOne(shard, {}, change);
       });
     }
@@ -118,9 +119,10 @@ class Changer {
       if (!more) return {};
       const std::string id_key = txn::IdKey(candidate.Find("_id"), query_.collection->collation.get());
       if (moved_.contains(id_key)) continue;
-      BRAID_CHECK_OK(WithoutConflict(call_, [&]() -> Status {
-        BRAID_TRY(const auto shard,
-                  txn::ReadForChange(call_.context, *query_.collection, id_key, plan->shard(), &buffer_));
+      BRAID_CHECK_OK(WithoutConflict(call_, access_, [&]() -> Status {
+        const catalog::Collection& now = *access_.collection();
+        const auto guess = now.sharded() ? plan->shard() : now.placement->chunks.front().shard;
+        BRAID_TRY(const auto shard, txn::ReadForChange(call_.context, now, id_key, guess, &buffer_));
         return ChangeOne(shard, candidate.bytes(), change);
       }));
       if (!multi_ && matched_ > 0) return {};
@@ -151,6 +153,7 @@ class Changer {
   }
 
   Call& call_;
+  WriteAccess& access_;
   query::Query query_;
   const bool multi_;
   int64_t matched_ = 0;
@@ -181,12 +184,12 @@ Result<query::Query> MakeQuery(const catalog::CollectionPtr& collection, bson::V
   return query;
 }
 
-Result<UpdateOutcome> RunUpsert(Call& call, const catalog::CollectionPtr& collection, const UpdateStatement& statement,
+Result<UpdateOutcome> RunUpsert(Call& call, WriteAccess& access, const UpdateStatement& statement,
                                 const update::Update& update, const query::Filter& filter) {
   BRAID_TRY(bson::Document document, update.Upsert(filter));
   BRAID_TRY(document, update::PrepareForInsert(document, call.engine.cluster_clock.Now()));
-  BRAID_CHECK_OK(
-      WithoutConflict(call, [&] { return txn::Insert(call.context, collection, document, statement.options); }));
+  BRAID_CHECK_OK(WithoutConflict(
+      call, access, [&] { return txn::Insert(call.context, access.collection(), document, statement.options); }));
   if (statement.seen) BRAID_CHECK_OK(statement.seen(nullptr, document));
   UpdateOutcome outcome;
   outcome.upserted = bson::OwnedValue(document.Find("_id"));
@@ -215,12 +218,31 @@ Result<WriteAccess> WriteAccess::Open(Call& call, const catalog::Namespace& ns, 
       access.collection_ = change.collection;
     }
     if (access.collection_ == nullptr) return access;
-    access.gate_ = std::shared_lock(access.collection_->state->gate);
-    if (call.engine.catalog->Find(ns) == access.collection_) break;
-    access.gate_.unlock();  // it changed before we had the gate
+    if (access.Hold(call)) break;
   }
   BRAID_CHECK_OK(call.context.NoteWriter(access.collection_));
   return access;
+}
+
+bool WriteAccess::Hold(Call& call) {
+  gate_ = std::shared_lock(collection_->state->gate);
+  if (call.engine.catalog->Find(collection_->ns) == collection_) return true;
+  gate_.unlock();  // it changed before we had the gate
+  return false;
+}
+
+Status WriteAccess::LetGo(Call& call, const std::function<Status()>& wait) {
+  if (!gate_.owns_lock()) return wait();
+  gate_.unlock();
+  BRAID_CHECK_OK(wait());
+  while (!Hold(call)) {
+    catalog::CollectionPtr now = call.engine.catalog->Find(collection_->ns);
+    if (now == nullptr || now->number != collection_->number) {
+      return {Code::kQueryPlanKilled, StrCat("the collection ", collection_->ns.ToString(), " was dropped")};
+    }
+    collection_ = std::move(now);
+  }
+  return {};
 }
 
 Result<int64_t> InsertDocuments(Call& call, const catalog::Namespace& ns, std::span<const bson::View> documents,
@@ -237,8 +259,8 @@ Result<int64_t> InsertDocuments(Call& call, const catalog::Namespace& ns, std::s
     }
     Status status;
     if (auto prepared = update::PrepareForInsert(documents[i], call.engine.cluster_clock.Now()); prepared.ok()) {
-      status =
-          WithoutConflict(call, [&] { return txn::Insert(call.context, access.collection(), *prepared, options); });
+      status = WithoutConflict(call, access,
+                               [&] { return txn::Insert(call.context, access.collection(), *prepared, options); });
     } else {
       status = prepared.error();
     }
@@ -280,15 +302,15 @@ Result<UpdateOutcome> RunUpdate(Call& call, const catalog::Namespace& ns, const 
   const query::Filter filter = query.filter;
   for (int attempt = 1;; ++attempt) {
     UpdateOutcome outcome;
-    Changer changer(call, query, statement.multi);
+    Changer changer(call, access, query, statement.multi);
     const auto change = [&](storage::ShardNumber shard, bson::View before,
                             const query::MatchDetails& details) -> Status {
       BRAID_TRY(std::optional<bson::Document> after, update->Apply(before, details));
       if (after) {
-        BRAID_CHECK_OK(txn::Replace(call.context, collection, shard, before, *after, statement.options));
+        BRAID_CHECK_OK(txn::Replace(call.context, access.collection(), shard, before, *after, statement.options));
         ++outcome.modified;
         if (statement.multi) {
-          BRAID_TRY(const bool left, HasLeft(*collection, shard, *after));
+          BRAID_TRY(const bool left, HasLeft(*access.collection(), shard, *after));
           if (left) changer.NoteMoved(before.Find("_id"));
         }
       }
@@ -300,7 +322,7 @@ Result<UpdateOutcome> RunUpdate(Call& call, const catalog::Namespace& ns, const 
     BRAID_TRY(outcome.matched, changer.Run(change));
     call.engine.counters.documents_updated.fetch_add(outcome.modified, std::memory_order_relaxed);
     if (outcome.matched > 0 || !statement.upsert) return outcome;
-    Result<UpdateOutcome> upserted = RunUpsert(call, collection, statement, *update, filter);
+    Result<UpdateOutcome> upserted = RunUpsert(call, access, statement, *update, filter);
     if (upserted.ok()) return upserted;
     if (call.context.is_transaction()) return upserted;  // which is over then
     call.context.Abort();
@@ -318,10 +340,10 @@ Result<int64_t> RunDelete(Call& call, const catalog::Namespace& ns, const Delete
             MakeQuery(collection, statement.q, statement.sort, statement.hint, statement.multi, environment));
   if (collection == nullptr) return int64_t{0};
   BRAID_TRY(int64_t removed,
-            Changer(call, std::move(query), statement.multi)
+            Changer(call, access, std::move(query), statement.multi)
                 .Run([&](storage::ShardNumber shard, bson::View before, const query::MatchDetails&) -> Status {
                   if (statement.seen) BRAID_CHECK_OK(statement.seen(before));
-                  BRAID_CHECK_OK(txn::Remove(call.context, collection, shard, before));
+                  BRAID_CHECK_OK(txn::Remove(call.context, access.collection(), shard, before));
                   if (statement.done && !statement.multi) statement.done();
                   return {};
                 }));

@@ -24,8 +24,14 @@ class WriteAccess {
   /// Null collection if there is none and `create` is false.
   static Result<WriteAccess> Open(Call& call, const catalog::Namespace& ns, bool create);
   const catalog::CollectionPtr& collection() const { return collection_; }
+  /// Lets go of the collection while `wait` runs: whoever waits for a transaction must not keep a change of the
+  /// description waiting, behind which the transaction itself would wait. The description may be another one
+  /// afterwards; kQueryPlanKilled if the collection is gone.
+  Status LetGo(Call& call, const std::function<Status()>& wait);
 
  private:
+  /// False if the collection is not as it was: look it up again.
+  bool Hold(Call& call);
   catalog::CollectionPtr collection_;
   std::shared_lock<std::shared_mutex> gate_;
 };
