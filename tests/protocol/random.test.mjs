@@ -4,18 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Double, Long } from 'mongodb';
 import { all, fill, serve } from '../lib/fixture.mjs';
+import { generator, newSeed } from '../lib/random.mjs';
 
 const f = await serve();
-const seed = Number(process.env.BRAID_SEED ?? Math.floor(Math.random() * 1e9));
-
-function generator(start) {
-  let state = start >>> 0;
-  const below = (n) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * n);
-  };
-  return { below, pick: (items) => items[below(items.length)], chance: (n) => below(n) === 0 };
-}
+const seed = newSeed();
 const r = generator(seed);
 
 const fields = ['a', 'b', 'c', 'o.x', 'o.y'];
