@@ -1,5 +1,5 @@
 // Entities of a test: clients that record their events, databases, collections, sessions, results.
-import { MongoClient } from 'mongodb';
+import { GridFSBucket, MongoClient } from 'mongodb';
 
 const commandEvents = {
   commandStarted: 'commandStartedEvent',
@@ -16,10 +16,11 @@ const unobserved = new Set(['hello', 'ismaster', 'isMaster', 'configureFailPoint
 
 export class Entities {
   #map = new Map();
-  #uri;
+  #uris;
 
-  constructor(uri) {
-    this.#uri = uri;
+  /** `uris`: of one address, and of several for a client with useMultipleMongoses. */
+  constructor(uris) {
+    this.#uris = uris;
   }
 
   get(id) {
@@ -33,6 +34,11 @@ export class Entities {
   set(id, kind, value) {
     this.#map.set(id, { kind, value });
   }
+  /** A session's id, also when it has ended. */
+  lsid(id) {
+    this.get(id);
+    return this.#map.get(id).lsid;
+  }
   /** The events a client has observed so far. */
   events(id) {
     return this.#map.get(id).events;
@@ -45,8 +51,8 @@ export class Entities {
     }
   }
 
-  async create_client({ id, uriOptions = {}, observeEvents = [], ignoreCommandMonitoringEvents = [], serverApi }) {
-    const client = new MongoClient(this.#uri, { monitorCommands: true, ...uriOptions, ...(serverApi ? { serverApi } : {}), promoteLongs: false });
+  async create_client({ id, useMultipleMongoses = false, uriOptions = {}, observeEvents = [], ignoreCommandMonitoringEvents = [], serverApi }) {
+    const client = new MongoClient(useMultipleMongoses ? this.#uris.several : this.#uris.one, { monitorCommands: true, ...uriOptions, ...(serverApi ? { serverApi } : {}), promoteLongs: false });
     const events = [];
     const ignored = new Set([...unobserved, ...ignoreCommandMonitoringEvents]);
     for (const [name, shown] of Object.entries(commandEvents)) {
@@ -66,7 +72,11 @@ export class Entities {
     this.set(id, 'collection', this.get(database).collection(collectionName, collectionOptions));
   }
   create_session({ id, client, sessionOptions }) {
-    this.set(id, 'session', this.get(client).startSession(sessionOptions));
+    const session = this.get(client).startSession(sessionOptions);
+    this.#map.set(id, { kind: 'session', value: session, lsid: session.id });
+  }
+  create_bucket({ id, database, bucketOptions }) {
+    this.set(id, 'bucket', new GridFSBucket(this.get(database), bucketOptions));
   }
 
   async close() {

@@ -82,7 +82,7 @@ function matchOperator(operator, argument, actual, entities, at) {
       if (actual !== missing && actual !== undefined) match(argument, actual, entities, at);
       return;
     case '$$sessionLsid':
-      return match(entities.get(argument).id, actual, entities, { ...at, root: false });
+      return match(entities.lsid(argument), actual, entities, { ...at, root: false });
     case '$$matchesEntity':
       return match(entities.get(argument), actual, entities, at);
     case '$$matchesHexBytes':

@@ -25,6 +25,12 @@ const collectionOperations = {
   bulkWrite: (c, a, e) => c.bulkWrite(a.requests.map(bulkModel), optionsOf(a, e, 'requests')).then(bulkResult),
   count: (c, a, e) => c.count(a.filter, optionsOf(a, e, 'filter')),
   countDocuments: (c, a, e) => c.countDocuments(a.filter, optionsOf(a, e, 'filter')),
+  createChangeStream: (c, a, e) => watch(c, a, e),
+  createFindCursor: async (c, a, e) => {
+    const cursor = c.find(a.filter, optionsOf(a, e, 'filter'));
+    await cursor.cursorInit();  // runs the command, fetches nothing
+    return cursor;
+  },
   createIndex: (c, a, e) => c.createIndex(a.keys, optionsOf(a, e, 'keys')),
   createSearchIndex: (c, a) => c.createSearchIndex(a.model),
   createSearchIndexes: (c, a) => c.createSearchIndexes(a.models),
@@ -35,13 +41,16 @@ const collectionOperations = {
   dropSearchIndex: (c, a) => c.dropSearchIndex(a.name),
   estimatedDocumentCount: (c, a, e) => c.estimatedDocumentCount(optionsOf(a, e)),
   find: (c, a, e) => c.find(a.filter, optionsOf(a, e, 'filter')).toArray(),
+  findOne: (c, a, e) => c.findOne(a.filter, optionsOf(a, e, 'filter')),
   findOneAndDelete: (c, a, e) => c.findOneAndDelete(a.filter, optionsOf(a, e, 'filter')),
   findOneAndReplace: (c, a, e) => c.findOneAndReplace(a.filter, a.replacement, optionsOf(a, e, 'filter', 'replacement')),
   findOneAndUpdate: (c, a, e) => c.findOneAndUpdate(a.filter, a.update, optionsOf(a, e, 'filter', 'update')),
   insertMany: (c, a, e) => c.insertMany(a.documents, optionsOf(a, e, 'documents')),
   insertOne: (c, a, e) => c.insertOne(a.document, optionsOf(a, e, 'document')),
   listIndexes: (c, a, e) => c.listIndexes(optionsOf(a, e)).toArray(),
+  listIndexNames: async (c, a, e) => (await c.listIndexes(optionsOf(a, e)).toArray()).map((index) => index.name),
   listSearchIndexes: (c, a) => c.listSearchIndexes(a?.name, a?.aggregationOptions).toArray(),
+  rename: (c, a, e) => c.rename(a.to, optionsOf(a, e, 'to')),
   replaceOne: (c, a, e) => c.replaceOne(a.filter, a.replacement, optionsOf(a, e, 'filter', 'replacement')),
   updateMany: (c, a, e) => c.updateMany(a.filter, a.update, optionsOf(a, e, 'filter', 'update')),
   updateOne: (c, a, e) => c.updateOne(a.filter, a.update, optionsOf(a, e, 'filter', 'update')),
@@ -50,6 +59,7 @@ const collectionOperations = {
 
 const databaseOperations = {
   aggregate: (d, a, e) => d.aggregate(a.pipeline, optionsOf(a, e, 'pipeline')).toArray(),
+  createChangeStream: (d, a, e) => watch(d, a, e),
   createCollection: (d, a, e) => d.createCollection(a.collection, optionsOf(a, e, 'collection')),
   createCommandCursor: async (d, a, e) => {
     const cursor = commandCursor(d, a, e);
@@ -58,6 +68,8 @@ const databaseOperations = {
   },
   dropCollection: (d, a, e) => d.dropCollection(a.collection, optionsOf(a, e, 'collection')),
   listCollections: (d, a, e) => d.listCollections(a?.filter, optionsOf(a, e, 'filter')).toArray(),
+  listCollectionNames: async (d, a, e) => (await d.listCollections(a?.filter, { ...optionsOf(a, e, 'filter'), nameOnly: true }).toArray()).map((c) => c.name),
+  listCollectionObjects: (d, a, e) => d.listCollections(a?.filter, optionsOf(a, e, 'filter')).toArray(),
   modifyCollection: (d, a) => d.command({ collMod: a.collection, ...without(a, 'collection') }),
   runCommand: (d, a, e) => d.command(a.command, optionsOf(a, e, 'command', 'commandName')),
   runCursorCommand: (d, a, e) => commandCursor(d, a, e).toArray(),
@@ -87,7 +99,19 @@ function clientBulkResult(result) {
   return { ...result, insertResults: plainMap(result.insertResults), updateResults: plainMap(result.updateResults), deleteResults: plainMap(result.deleteResults) };
 }
 
+/** A change stream whose first command has run. */
+async function watch(target, args, entities) {
+  const stream = target.watch(args.pipeline, optionsOf(args, entities, 'pipeline'));
+  await stream.cursor.cursorInit();
+  return stream;
+}
+
+const listDatabases = (client, args, entities) => client.db().admin().listDatabases(optionsOf(args, entities));
 const clientOperations = {
+  createChangeStream: (c, a, e) => watch(c, a, e),
+  listDatabaseNames: async (c, a, e) => (await listDatabases(c, { ...a, nameOnly: true }, e)).databases.map((d) => d.name),
+  listDatabaseObjects: async (c, a, e) => (await listDatabases(c, a, e)).databases,
+  listDatabases: async (c, a, e) => (await listDatabases(c, a, e)).databases,
   clientBulkWrite: (c, a, e) => c.bulkWrite(a.models.map(clientBulkModel), optionsOf(a, e, 'models')).then(clientBulkResult),
 };
 
@@ -97,14 +121,29 @@ const cursorOperations = {
   iterateUntilDocumentOrError: (cursor) => cursor.next(),
 };
 
+const read = async (stream) => {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+const bucketOperations = {
+  delete: (b, a) => b.delete(a.id),
+  download: (b, a) => read(b.openDownloadStream(a.id)),
+  downloadByName: (b, a) => read(b.openDownloadStreamByName(a.filename, without(a, 'filename'))),
+};
+
 const sessionOperations = {
+  abortTransaction: (session) => session.abortTransaction(),
+  commitTransaction: (session) => session.commitTransaction(),
+  endSession: (session) => session.endSession(),
+  startTransaction: (session, args) => session.startTransaction(args),
   withTransaction: (session, args, entities, runner) =>
     session.withTransaction(async () => {
-      for (const operation of args.callback) await runner.run(operation);
+      for (const operation of args.callback) await runner.run(operation, true);
     }, without(args, 'callback')),
 };
 
-const byKind = { client: clientOperations, collection: collectionOperations, cursor: cursorOperations, database: databaseOperations, session: sessionOperations };
+const byKind = { bucket: bucketOperations, client: clientOperations, collection: collectionOperations, cursor: cursorOperations, database: databaseOperations, session: sessionOperations };
 
 /** Runs one operation on the entity it names. */
 export function perform(operation, entities, runner) {

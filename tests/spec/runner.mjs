@@ -1,5 +1,5 @@
 // Runs MongoDB's driver specification tests (unified test format, shared/data/spec-tests) against a real server with the Node driver.
-// What cannot apply is listed with its reason in inapplicable.json; a listed test that passes fails the run, so the list stays true.
+// The scenarios of scenarios.mjs are run the same way. What cannot apply is listed with its reason in inapplicable.json; a listed test that passes fails the run, so the list stays true.
 //
 //   node tests/spec/runner.mjs [part of a file's path or of a test's name]
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -11,11 +11,20 @@ import { Entities } from './entities.mjs';
 import { match } from './match.mjs';
 import { perform } from './operations.mjs';
 import { applies } from './requirements.mjs';
+import { scenarios } from './scenarios.mjs';
+import { special } from './special.mjs';
 
 const folder = join(sharedData, 'spec-tests');
-if (!existsSync(folder)) {
-  console.log(`specification tests: skipped, ${folder} is not there`);
-  process.exit(0);
+/** Every file of tests: ours, and those of the specifications if they are there. */
+function* files() {
+  for (const { group, name, file } of scenarios) yield { group, name, file: fromJson(file) };
+  if (!existsSync(folder)) {
+    console.log(`specification tests: only our own, ${folder} is not there`);
+    return;
+  }
+  for (const group of readdirSync(folder)) {
+    for (const name of readdirSync(join(folder, group)).sort()) yield { group, name: name.replace('.json', ''), file: fromJson(JSON.parse(readFileSync(join(folder, group, name)))) };
+  }
 }
 const inapplicable = JSON.parse(readFileSync(new URL('./inapplicable.json', import.meta.url)));
 const majority = { writeConcern: { w: 'majority' } };
@@ -31,8 +40,8 @@ function checkError(expected, error, entities) {
   }
   if (expected.errorCode !== undefined) match(expected.errorCode, error.code ?? error.cause?.code, entities);
   if (expected.errorCodeName) match(expected.errorCodeName, error.codeName, entities);
-  for (const label of expected.errorLabelsContain ?? []) if (!error.hasErrorLabel(label)) throw new Error(`the label ${label} is missing`);
-  for (const label of expected.errorLabelsOmit ?? []) if (error.hasErrorLabel(label)) throw new Error(`the label ${label} should not be there`);
+  for (const label of expected.errorLabelsContain ?? []) if (!error.hasErrorLabel?.(label)) throw new Error(`the label ${label} is missing`);
+  for (const label of expected.errorLabelsOmit ?? []) if (error.hasErrorLabel?.(label)) throw new Error(`the label ${label} should not be there`);
   if (expected.errorResponse) match(expected.errorResponse, error.errorResponse ?? error.cause?.errorResponse ?? error.result, entities);
   if (expected.writeErrors) {
     for (const [index, wanted] of Object.entries(expected.writeErrors)) match(wanted, { ...error.writeErrors.get(Number(index)) }, entities);
@@ -44,31 +53,6 @@ function checkError(expected, error, entities) {
   }
 }
 
-/** What the test runner itself does. */
-const special = {
-  failPoint: async ({ failPoint, client }, entities, test) => {
-    await entities.get(client).db('admin').command(failPoint);
-    test.failPoints.push(failPoint.configureFailPoint);
-  },
-  assertCollectionExists: async ({ databaseName, collectionName }, _, test) => {
-    const found = await test.internal.db(databaseName).listCollections({ name: collectionName }).toArray();
-    if (found.length === 0) throw new Error(`${databaseName}.${collectionName} does not exist`);
-  },
-  assertCollectionNotExists: async ({ databaseName, collectionName }, _, test) => {
-    const found = await test.internal.db(databaseName).listCollections({ name: collectionName }).toArray();
-    if (found.length > 0) throw new Error(`${databaseName}.${collectionName} exists`);
-  },
-  assertSameLsidOnLastTwoCommands: ({ client }, entities) => {
-    const [a, b] = entities.events(client).filter((e) => e.commandStartedEvent).slice(-2);
-    match(a.commandStartedEvent.command.lsid, b.commandStartedEvent.command.lsid, entities);
-  },
-  assertNumberConnectionsCheckedOut: ({ client, connections }, entities) => {
-    const servers = entities.get(client).topology?.s?.servers ?? new Map();
-    const out = [...servers.values()].reduce((sum, server) => sum + server.pool.currentCheckedOutCount, 0);
-    if (out !== connections) throw new Error(`expected ${connections} connections checked out, got ${out}`);
-  },
-};
-
 class TestRun {
   failPoints = [];
   constructor(internal, entities) {
@@ -76,7 +60,8 @@ class TestRun {
     this.entities = entities;
   }
 
-  async run(operation) {
+  /** `rethrow`: an error that was expected is thrown all the same, for withTransaction to see. */
+  async run(operation, rethrow = false) {
     if (operation.object === 'testRunner') {
       if (!special[operation.name]) throw new Error(`the runner does not know testRunner.${operation.name}`);
       return special[operation.name](operation.arguments ?? {}, this.entities, this);
@@ -89,7 +74,11 @@ class TestRun {
       error = thrown;
     }
     if (operation.ignoreResultAndError) return;
-    if (operation.expectError) return checkError(operation.expectError, error, this.entities);
+    if (operation.expectError) {
+      checkError(operation.expectError, error, this.entities);
+      if (rethrow) throw error;
+      return;
+    }
     if (error) throw error;
     if (operation.saveResultAsEntity) {
       const cursor = typeof result?.next === 'function';
@@ -134,10 +123,10 @@ async function dropDatabases(internal) {
   for (const { name } of databases) if (!['admin', 'config', 'local'].includes(name)) await internal.db(name).dropDatabase();
 }
 
-async function runTest(internal, uri, file, test) {
+async function runTest(internal, uris, file, test) {
   await internal.db('admin').command({ killAllSessions: [] });
   await loadInitialData(internal, file.initialData);
-  const entities = new Entities(uri);
+  const entities = new Entities(uris);
   const run = new TestRun(internal, entities);
   try {
     await entities.create(file.createEntities);
@@ -150,31 +139,30 @@ async function runTest(internal, uri, file, test) {
   }
 }
 
-const server = await startServer(['--test-commands']);
+const server = await startServer(['--test-commands', '--bind', 'localhost']);
+const { port } = new URL(server.uri);
+const uris = { one: server.uri, several: `mongodb://localhost:${port},127.0.0.1:${port}` };
 const internal = await new MongoClient(server.uri).connect();
 const { version } = await internal.db('admin').command({ buildInfo: 1 });
 const wanted = process.argv[2] ?? '';
 const tally = { passed: 0, failed: 0, inapplicable: 0, otherServers: 0 };
 try {
-  for (const group of readdirSync(folder)) {
-    for (const name of readdirSync(join(folder, group)).sort()) {
-      const file = fromJson(JSON.parse(readFileSync(join(folder, group, name))));
-      await dropDatabases(internal);
-      for (const test of file.tests) {
-        const id = `${group}/${name.replace('.json', '')}: ${test.description}`;
-        if (!id.includes(wanted)) continue;
-        if (test.skipReason || !applies(file.runOnRequirements, { version }) || !applies(test.runOnRequirements, { version })) {
-          tally.otherServers++;
-          continue;
-        }
-        const reason = inapplicable[id];
-        const error = await runTest(internal, server.uri, file, test).then(() => undefined, (thrown) => thrown);
-        if (error && reason) tally.inapplicable++;
-        else if (!error && !reason) tally.passed++;
-        else {
-          tally.failed++;
-          console.log(`FAILED ${id}\n  ${error ? error.stack.split('\n').slice(0, 3).join('\n  ') : 'listed as inapplicable but passes: take it off the list'}`);
-        }
+  for (const { group, name, file } of files()) {
+    await dropDatabases(internal);
+    for (const test of file.tests) {
+      const id = `${group}/${name}: ${test.description}`;
+      if (!id.includes(wanted)) continue;
+      if (test.skipReason || !applies(file.runOnRequirements, { version }) || !applies(test.runOnRequirements, { version })) {
+        tally.otherServers++;
+        continue;
+      }
+      const reason = inapplicable[id];
+      const error = await runTest(internal, uris, file, test).then(() => undefined, (thrown) => thrown);
+      if (error && reason) tally.inapplicable++;
+      else if (!error && !reason) tally.passed++;
+      else {
+        tally.failed++;
+        console.log(`FAILED ${id}\n  ${error ? error.stack.split('\n').slice(0, 3).join('\n  ') : 'listed as inapplicable but passes: take it off the list'}`);
       }
     }
   }

@@ -25,11 +25,11 @@ Result<std::vector<std::string>> SessionIds(const Request& request) {
   return ids;
 }
 
+// What a session has going is stopped; the session itself and its newest number stay, as MongoDB has it.
 void Kill(Call& call, const std::string& id, bool operations_too) {
   if (operations_too) call.engine.operations.KillSession(id, Code::kInterrupted);
   call.engine.cursors.KillSession(id);
   call.engine.transactions.Kill(id);
-  call.engine.sessions.End(id);
 }
 
 Result<bson::Document> RunStart(Call& call) {
@@ -49,7 +49,10 @@ Result<bson::Document> RunStart(Call& call) {
 
 Result<bson::Document> RunEnd(Call& call) {
   BRAID_TRY(std::vector<std::string> ids, SessionIds(call.request));
-  for (const std::string& id : ids) Kill(call, id, false);
+  for (const std::string& id : ids) {
+    Kill(call, id, false);
+    call.engine.sessions.End(id);
+  }
   call.engine.transactions.Forget(ids);
   return bson::Document();
 }
