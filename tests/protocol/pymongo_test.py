@@ -121,11 +121,11 @@ class PymongoTest(unittest.TestCase):
             self.assertIsNotNone(session.operation_time)
             self.assertIsNotNone(session.cluster_time)
         with self.client.start_session() as session:
-            with self.assertRaises(errors.OperationFailure) as context:
-                with session.start_transaction():
-                    self.c.insert_one({"_id": 2}, session=session)
-            self.assertRegex(str(context.exception), "transactions are not supported")
-        self.assertEqual(self.c.count_documents({}), 1)
+            with session.start_transaction():
+                self.c.insert_one({"_id": 2}, session=session)
+                self.assertEqual(self.c.count_documents({}), 1)
+                self.assertEqual(self.c.count_documents({}, session=session), 2)
+        self.assertEqual(self.c.count_documents({}), 2)
 
     def test_gridfs(self):
         files = gridfs.GridFS(self.db, "files")
