@@ -57,13 +57,13 @@ for (const key of [{ a: 'hashed' }, { a: 1 }, { _id: 'hashed' }, { b: 1, a: 'has
     const plain = db.collection(`${name}_plain`);
     const both = [sharded, plain];
     const documents = times(250, g.document);
+    await admin.command({ balancerStop: 1 });  // it might cut at the same keys
     for (const c of both) {
       await c.createIndex({ n: 1 });
       await c.createIndex({ t: 1, a: 1 });
       await c.insertMany(documents);
     }
-    if (Object.values(key)[0] === 1) {  // spread by hand: the balancer might cut at the same keys
-      await admin.command({ balancerStop: 1 });
+    if (Object.values(key)[0] === 1) {  // spread by hand
       const bound = (first) => Object.fromEntries(Object.keys(key).map((field, i) => [field, i === 0 ? first : new MinKey()]));
       for (let i = 1; i < 5; ++i) {
         await admin.command({ split: `test.${name}`, middle: bound(i * 1.5) });

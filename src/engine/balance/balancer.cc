@@ -116,8 +116,7 @@ std::optional<std::pair<KeyBoundsOfMove, ShardNumber>> DrainStep(const catalog::
 
 }  // namespace
 
-Balancer::Balancer(txn::Shared& shared)
-    : shared_(shared), watch_(shared), thread_([this] { Loop(); }) {}
+Balancer::Balancer(txn::Shared& shared) : shared_(shared), watch_(shared), thread_([this] { Loop(); }) {}
 
 Balancer::~Balancer() {
   {
