@@ -6,6 +6,8 @@
 namespace braid {
 
 struct Workers::Job {
+  Job(const std::function<void(size_t)>& work, size_t pieces) : piece(work), count(pieces) {}
+
   const std::function<void(size_t)>& piece;
   const size_t count;
   std::atomic<size_t> next{0};

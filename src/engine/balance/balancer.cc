@@ -96,6 +96,19 @@ Result<std::optional<KeyBoundsOfMove>> PickFor(txn::Context& context, const cata
   return std::optional<KeyBoundsOfMove>(std::move(picked->range));
 }
 
+/// The two rows that a cluster writes: sh.status() counts the second.
+void NoteMove(txn::Context& context, const catalog::Collection& before, const KeyBoundsOfMove& range,
+              const std::string& to, uint64_t documents) {
+  const auto begin = before.placement->key.Encode(range.min);
+  const ShardNumber from = before.placement->ChunkOf(begin.ok() ? *begin : std::string()).shard;
+  bson::Builder details;
+  details.Append("min", range.min).Append("max", range.max);
+  details.Append("from", context.shared().catalog.cluster().NameOf(from)).Append("to", to);
+  details.OpenObject("counts").Append("cloned", documents).Close();
+  NoteChange(context, "moveChunk.commit", before.ns.ToString(), bson::Builder(details).Finish());
+  NoteChange(context, "moveChunk.from", before.ns.ToString(), details.Append("note", "success").Finish());
+}
+
 /// A whole chunk of a shard that is being drained, and the shard with the fewest documents to take it.
 std::optional<std::pair<KeyBoundsOfMove, ShardNumber>> DrainStep(const catalog::Cluster& cluster,
                                                                  const sharding::Placement& placement,
@@ -244,12 +257,7 @@ Result<uint64_t> Balancer::Move(txn::Context& context, const catalog::Namespace&
   documents_moved_ += documents;
   const std::string to_name = shared_.catalog.cluster().NameOf(to);
   log::info("{}: {} documents from {} on moved to {}", ns.ToString(), documents, bson::ToShell(range.min), to_name);
-  if (before != nullptr && before->sharded()) {
-    bson::Builder details;
-    details.Append("min", range.min).Append("max", range.max).Append("to", to_name);
-    details.OpenObject("counts").Append("cloned", documents).Close();
-    NoteChange(context, "moveChunk.commit", ns.ToString(), details.Finish());
-  }
+  if (before != nullptr && before->sharded()) NoteMove(context, *before, range, to_name, documents);
   return documents;
 }
 
