@@ -83,8 +83,8 @@ struct Range {
 /// The smallest string greater than every string that starts with `prefix`; empty if there is none.
 std::string PrefixEnd(std::string_view prefix);
 
-/// Changes to be committed together. Reads through it see its own changes first. Not thread-safe. Costs nothing until
-/// the first change, and keeps no second copy of what it holds.
+/// Changes to be committed together. Reads through it see its own changes first; several threads may read at once while
+/// nobody changes it. Costs nothing until the first change, and keeps no second copy of what it holds.
 class WriteSet {
  public:
   explicit WriteSet(class Store& store);

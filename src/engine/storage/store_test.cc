@@ -3,10 +3,12 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <csignal>
 #include <map>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/strings.h"
 #include "base/testing/testing.h"
@@ -289,6 +291,23 @@ TEST_F(StoreTest, OverlayCursorDoesNotSeeLaterChanges) {
   EXPECT_EQ(cursor->value(), "1");
   cursor->Next();
   EXPECT_FALSE(cursor->Valid());
+}
+
+// The shards of a statement are read by several threads, through one write set. Fails under ThreadSanitizer otherwise.
+TEST_F(StoreTest, SeveralThreadsReadThroughOneWriteSet) {
+  constexpr int kKeys = 200;
+  WriteSet writes(*store_);
+  for (int i = 0; i < kKeys; ++i) writes.Put(StrCat("k", 1000 + i), "own");
+  std::vector<std::thread> threads;
+  std::atomic<int> found = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      const auto cursor = writes.NewCursor({"k", "l"}, {});
+      for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) ++found;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(found, 4 * kKeys);
 }
 
 TEST(KeysTest, RangesHoldTheirKeys) {

@@ -3,6 +3,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <set>
 
@@ -43,6 +44,7 @@ struct WriteSet::Impl {
     bool operator()(std::string_view a, uint32_t b) const { return a < impl->Key(b); }
   };
   std::optional<std::set<uint32_t, Order>> ordered;  // the newest change of each key; only if cursors are used
+  std::mutex order_mu;                               // cursors may be made by several threads at once
 
   std::string_view Bytes(uint32_t at, uint32_t size) const { return std::string_view(batch.Data()).substr(at, size); }
   std::string_view Key(uint32_t change) const { return Bytes(changes[change].key_at, changes[change].key_size); }
@@ -127,6 +129,7 @@ struct WriteSet::Impl {
   }
 
   void OrderKeys() {
+    std::lock_guard lock(order_mu);
     if (ordered) return;
     ordered.emplace(Order{this});
     for (uint32_t slot : slots) {
