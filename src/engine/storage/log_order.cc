@@ -117,8 +117,8 @@ class OtherFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 }  // namespace
 
-LogOrder::LogOrder(std::shared_ptr<rocksdb::FileSystem> base, std::function<void()> started)
-    : FileSystemWrapper(std::move(base)), started_(std::move(started)), logs_(std::make_shared<Logs>()) {}
+LogOrder::LogOrder(const std::shared_ptr<rocksdb::FileSystem>& base, std::function<void()> started)
+    : FileSystemWrapper(base), started_(std::move(started)), logs_(std::make_shared<Logs>()) {}
 
 Status LogOrder::failure() const { return Translate(logs_->Get(), "cannot write the log"); }
 

@@ -22,7 +22,7 @@ namespace braid::storage {
 class LogOrder final : public rocksdb::FileSystemWrapper {
  public:
   /// `started` is called when RocksDB begins a new log; no commit is under way then.
-  LogOrder(std::shared_ptr<rocksdb::FileSystem> base, std::function<void()> started);
+  LogOrder(const std::shared_ptr<rocksdb::FileSystem>& base, std::function<void()> started);
   /// OK, or why a log is broken. To be asked after every write and sync of the log, which succeed for RocksDB.
   Status failure() const;
 
