@@ -91,7 +91,7 @@ class Changer {
   }
 
   /// The document was taken to another shard. The statement may come to that one only now, and its cursors there show
-  /// what it has written: the document is not to be met again.
+  /// what it has written: the document is not to be met again. The same if it was found on another shard.
   void NoteMoved(const bson::Value& id) { moved_.insert(txn::IdKey(id, query_.collection->collation.get())); }
 
  private:
@@ -123,6 +123,8 @@ class Changer {
         const catalog::Collection& now = *access_.collection();
         const auto guess = now.sharded() ? plan->shard() : now.placement->chunks.front().shard;
         BRAID_TRY(const auto shard, txn::ReadForChange(call_.context, now, id_key, guess, &buffer_));
+        // Its chunk is moving, and it was moved since the snapshot.
+        if (multi_ && shard && *shard != plan->shard()) moved_.insert(id_key);
         return ChangeOne(shard, candidate.bytes(), change);
       }));
       if (!multi_ && matched_ > 0) return {};
