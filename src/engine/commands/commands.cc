@@ -80,7 +80,6 @@ constexpr const Command* kCommands[] = {
     &kWhatsMyUri,
 };
 
-constexpr std::string_view kNoSharding = "collections cannot be sharded";
 constexpr std::string_view kNoUsers = "there is no authentication: the server listens on loopback only";
 constexpr std::string_view kAtlas = "search indexes are a feature of Atlas";
 
