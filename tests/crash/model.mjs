@@ -56,21 +56,26 @@ export const horizonOf = (operations) => operations.reduce((last, { outcome, dur
  * One worker after a crash.
  * @param {State} base its documents when it began
  * @param {object[]} operations its operations since then, in order, as Record.read gives them
- * @returns {{ problem: string } | { stored: number }} `stored`: how many changes of the last operation are there
+ * @returns {{ problem: string } | { stored: number, lost: number }} `stored`: how many changes of the last operation are there; `lost`: how many operations that
+ *   were acknowledged, but not as durable, are not
  */
 export function judge(base, operations, horizon, actual) {
   const effective = operations.filter(({ outcome, commits }) => outcome === 'done' || (outcome === 'unknown' && commits));
   const certain = effective.findLastIndex(({ outcome, durable, answered }) => outcome === 'done' && (durable || answered < horizon));
   let state = base.with(effective.slice(0, certain + 1).flatMap(({ changes }) => changes));
-  const found = (operation, stored) => ({ stored: operation !== undefined && operation === operations.at(-1) ? stored : 0 });
+  // The state is that after the first `count` effective operations, and `stored` changes of the last of them.
+  const found = (count, stored) => ({
+    stored: count > 0 && effective[count - 1] === operations.at(-1) ? stored : 0,
+    lost: effective.slice(count).filter(({ outcome }) => outcome === 'done').length,
+  });
   let nearest = null;
   for (let i = certain; i < effective.length; ++i) {
     if (i > certain) state = state.with(effective[i].changes);
     const differences = state.differences(actual);
-    if (differences.length === 0) return found(effective[i], effective[i]?.changes.length);
+    if (differences.length === 0) return found(i + 1, effective[i]?.changes.length);
     const next = effective[i + 1];
     const count = next ? part(state, next, actual) : -1;
-    if (count >= 0) return found(next, count);
+    if (count >= 0) return found(i + 2, count);
     if (nearest === null || differences.length < nearest.differences.length) nearest = { state, differences, after: effective[i] };
   }
   const { differences, after } = nearest;

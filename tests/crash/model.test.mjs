@@ -16,24 +16,24 @@ function judged(base, operations, actual, horizon = undefined) {
   const all = numbered(operations);
   return judge(base, all, horizon ?? horizonOf(all), actual);
 }
-const holds = (name, expected, ...args) => test(`true: ${name}`, () => assert.deepEqual(judged(...args), { stored: expected }));
+const holds = (name, expected, ...args) => test(`true: ${name}`, () => assert.deepEqual(judged(...args), { lost: 0, ...expected }));
 const lie = (name, pattern, ...args) => test(`lie: ${name}`, () => assert.match(judged(...args).problem ?? 'not found', pattern));
 const unknown = { outcome: 'unknown', answered: undefined };
 const lazy = { durable: false };
 
-holds('nothing was asked', 0, state(doc('a', 1)), [], state(doc('a', 1)));
-holds('all acknowledged', 1, state(), [op({ a: 1 }), op({ a: 2 }), op({ b: 1 }), op({ a: null })], state(doc('b', 1)));
-holds('in flight and absent', 0, state(), [op({ a: 1 }), op({ a: 2, b: 2 }, unknown)], state(doc('a', 1)));
-holds('in flight and stored', 2, state(), [op({ a: 1 }), op({ a: 2, b: 2 }, unknown)], state(doc('a', 2), doc('b', 2)));
-holds('in flight, a first part of it', 1, state(), [op({ a: 1, b: 1 }, { ...unknown, how: 'prefix' })], state(doc('a', 1)));
-holds('in flight, any part of it', 1, state(), [op({ a: 1, b: 1 }, { ...unknown, how: 'any' })], state(doc('b', 1)));
-holds('refused', 0, state(doc('a', 1)), [op({ a: 2 }, { outcome: 'refused' })], state(doc('a', 1)));
-holds('the order of fields is of no account', 1, state(), [op({ a: 1 })], new State([['c:a', { n: 1, _id: 'a' }]]));
+holds('nothing was asked', { stored: 0 }, state(doc('a', 1)), [], state(doc('a', 1)));
+holds('all acknowledged', { stored: 1 }, state(), [op({ a: 1 }), op({ a: 2 }), op({ b: 1 }), op({ a: null })], state(doc('b', 1)));
+holds('in flight and absent', { stored: 0 }, state(), [op({ a: 1 }), op({ a: 2, b: 2 }, unknown)], state(doc('a', 1)));
+holds('in flight and stored', { stored: 2 }, state(), [op({ a: 1 }), op({ a: 2, b: 2 }, unknown)], state(doc('a', 2), doc('b', 2)));
+holds('in flight, a first part of it', { stored: 1 }, state(), [op({ a: 1, b: 1 }, { ...unknown, how: 'prefix' })], state(doc('a', 1)));
+holds('in flight, any part of it', { stored: 1 }, state(), [op({ a: 1, b: 1 }, { ...unknown, how: 'any' })], state(doc('b', 1)));
+holds('refused', { stored: 0 }, state(doc('a', 1)), [op({ a: 2 }, { outcome: 'refused' })], state(doc('a', 1)));
+holds('the order of fields is of no account', { stored: 1 }, state(), [op({ a: 1 })], new State([['c:a', { n: 1, _id: 'a' }]]));
 for (const [kept, stored, actual] of [[2, 1, state(doc('a', 2))], [1, 0, state(doc('a', 1))], [0, 0, state(doc('a', 0))]]) {
-  holds(`${kept} of 2 that were not durable`, stored, state(), [op({ a: 0 }), op({ a: 1 }, lazy), op({ a: 2 }, lazy)], actual);
+  holds(`${kept} of 2 that were not durable`, { stored, lost: 2 - kept }, state(), [op({ a: 0 }), op({ a: 1 }, lazy), op({ a: 2 }, lazy)], actual);
 }
-holds('not durable, and the one in flight', 0, state(), [op({ a: 1 }, lazy), op({ b: 1 }, unknown)], state());
-holds('a part of what was not durable', 1, state(), [op({ a: 1, b: 1 }, { ...lazy, how: 'any' })], state(doc('b', 1)));
+holds('not durable, and the one in flight', { stored: 0, lost: 1 }, state(), [op({ a: 1 }, lazy), op({ b: 1 }, unknown)], state());
+holds('a part of what was not durable', { stored: 1 }, state(), [op({ a: 1, b: 1 }, { ...lazy, how: 'any' })], state(doc('b', 1)));
 
 lie('an acknowledged insert is lost', /1 documents.*\n.*c:a is nothing, expected .*"n":1/, state(), [op({ a: 1 }), op({ b: 1 })], state(doc('b', 1)));
 lie('an acknowledged update is lost', /"n":1.*expected .*"n":2/, state(), [op({ a: 1 }), op({ a: 2 })], state(doc('a', 1)));
