@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/bson/arena.h"
+#include "engine/bson/hash.h"
+#include "engine/bson/key_encoding.h"
 #include "engine/query/plan/bounds.h"
 #include "engine/query/plan/conditions.h"
 
@@ -83,12 +86,51 @@ class Router {
   const bson::Collation* collation_;
 };
 
+/// {user_id: "U7", …} for a key of the one field user_id, the most frequent case of all: no intervals are needed.
+/// Nothing if it is not that simple.
+std::optional<ShardNumbers> RouteEquality(const Placement& placement, const MatchNode& root) {
+  if (placement.key.fields().size() != 1) return std::nullopt;
+  const auto& field = placement.key.fields().front();
+  const auto fixes = [&field](const MatchNode& node) {
+    if (node.op() != MatchOp::kEq || node.path() != field.path) return false;
+    const bson::Value value = node.operand();
+    return !value.IsNullish() && !value.Is(bson::Type::kArray) && !value.Is(bson::Type::kRegex);
+  };
+  const MatchNode* found = fixes(root) ? &root : nullptr;
+  if (root.op() == MatchOp::kAnd) {
+    for (const auto& child : root.children()) {
+      if (fixes(*child)) found = child.get();
+    }
+  }
+  if (found == nullptr) return std::nullopt;
+  ShardNumbers shards;
+  const auto add = [&](const bson::Value& value) {
+    std::string key;
+    bson::AppendKey(&key, value);
+    const sharding::Chunk& chunk = placement.ChunkOf(key);
+    sharding::AddShard(chunk.shard, &shards);
+    if (chunk.from) sharding::AddShard(*chunk.from, &shards);
+  };
+  if (!field.hashed) {
+    add(found->operand());
+    return shards;
+  }
+  const auto hashes = bson::HashesOfEqual(found->operand());
+  if (!hashes) return std::nullopt;
+  bson::Arena arena;
+  for (const int64_t hash : *hashes) add(arena.Int64(hash));
+  return shards;
+}
+
 }  // namespace
 
 ShardNumbers RouteFilter(const catalog::Collection& collection, const Filter& filter,
                          const bson::Collation* collation) {
   const Placement& placement = *collection.placement;
   if (!placement.sharded()) return placement.Shards();
+  if (collation == nullptr) {
+    if (auto shards = RouteEquality(placement, filter.root())) return *std::move(shards);
+  }
   ShardNumbers shards;
   if (filter.root().op() != MatchOp::kAlwaysFalse) shards = Router(placement, collation).Route(filter.root());
   if (shards.empty()) shards.push_back(placement.chunks.front().shard);
