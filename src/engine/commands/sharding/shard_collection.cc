@@ -27,6 +27,7 @@ Result<bson::Document> RunEnable(Call& call) {
   std::optional<storage::ShardNumber> shard;
   if (primary) {
     BRAID_TRY(const catalog::Shard named, FindShard(call, *primary));
+    if (named.draining) return Status(Code::kShardNotFound, StrCat("shard ", named.name, " is being removed"));
     shard = named.number;
   }
   storage::LogPosition position = 0;
