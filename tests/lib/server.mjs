@@ -12,6 +12,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 /** The program under test: BRAID_BINARY, or the release build. */
 export const binary = process.env.BRAID_BINARY ?? join(root, 'build', 'release', 'braid');
 
+// libmongoc, of which the program's client commands are made, keeps figures in a shared memory file that a killed process would leave behind.
+process.env.MONGOC_DISABLE_SHM = '1';
+
 /** Data that is not part of the checkout: null if it is not there, and the caller says that it skips. */
 export const sharedData = process.env.BRAID_SHARED ?? join(root, '..', 'shared', 'data');
 

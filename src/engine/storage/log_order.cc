@@ -91,7 +91,8 @@ class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
   }
 
   const std::shared_ptr<Logs> logs_;
-  bool entered_ = false;  // RocksDB appends from one thread at a time
+  // RocksDB appends from one thread at a time. Atomic for ThreadSanitizer, which does not see RocksDB's own mutex.
+  std::atomic<bool> entered_ = false;
 };
 
 /// Any other file: nothing is written to it after a log has failed.
