@@ -82,8 +82,11 @@ void AppendStorage(bson::Builder& reply, EngineParts& engine) {
   reply.OpenObject("storageEngine")
       .Append("name", "rocksdb")
       .Append("supportsCommittedReads", true)
-      .Append("persistent", true)
-      .Close();
+      .Append("persistent", true);
+  const Status writable = engine.store->writable();
+  reply.Append("readOnly", !writable.ok());
+  if (!writable.ok()) reply.Append("readOnlyReason", writable.message());
+  reply.Close();
   reply.OpenObject("rocksdb")
       .Append("commits", figures.commits)
       .Append("syncs", figures.syncs)
