@@ -16,33 +16,13 @@ from pymongo.write_concern import WriteConcern
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from server import Server  # noqa: E402
+from pymongo_case import PymongoCase  # noqa: E402
 
 TRANSIENT = "TransientTransactionError"
 
 
-class TransactionsTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server("--test-commands", "--shards", "3")
-        cls.client = pymongo.MongoClient(cls.server.uri, serverSelectionTimeoutMS=5000)
-        cls.db = cls.client["py"]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.client.close()
-        code = cls.server.stop()
-        if code != 0:
-            raise RuntimeError(f"the server ended with {code}")
-
-    def setUp(self):
-        self.c = self.db[self._testMethodName]
-
-    def fails(self, code, call, *args, **kwargs):
-        with self.assertRaises(errors.OperationFailure) as context:
-            call(*args, **kwargs)
-        self.assertEqual(context.exception.code, code, context.exception)
-        return context.exception
+class TransactionsTest(PymongoCase):
+    options = ("--test-commands", "--shards", "3")
 
     def ids(self, **kwargs):
         return [d["_id"] for d in self.c.find({}, **kwargs).sort("_id")]
