@@ -63,10 +63,15 @@ test('mongosh --eval prints the result', async () => {
   assert.equal((await mongosh(['--quiet', '--eval', 'EJSON.stringify(db.runCommand({buildInfo: 1}).versionArray.length)'])).trim(), '4');
 });
 
-test('the tour of the README', async () => {
+/** What mongosh answers to the n-th block of the README, typed line by line. */
+async function tour(n) {
   const readme = await readFile(join(tests, '..', 'README.md'), 'utf8');
-  const [, block] = readme.match(/```js\n([\s\S]*?)```/);
-  const output = (await typed(block.trimEnd().split('\n'))).filter(Boolean);
+  const blocks = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block]) => block);
+  return (await typed(blocks[n].trimEnd().split('\n'))).filter(Boolean);
+}
+
+test('the tour of the README', async () => {
+  const output = await tour(0);
   const shown = output.join('\n---\n');
   assert.doesNotMatch(shown, /Error|Uncaught/);
   const [use, insert, find, update, index, explain, aggregate, ttl, session_, count] = output;
@@ -83,4 +88,21 @@ test('the tour of the README', async () => {
   assert.equal(count, '1');
   await sleep(2000);
   assert.equal(await f.client.db('shop').collection('sessions').countDocuments(), 0);
+});
+
+test('shards and transactions of the README', async () => {
+  const output = await tour(1);
+  assert.doesNotMatch(output.join('\n---\n'), /Error|Uncaught/);
+  const [use, shard, index, insert, one, merged, remove, outside, add, status] = output;
+  assert.equal(use, 'switched to db somedb');
+  assert.match(shard, /collectionsharded: 'somedb.orders'/);
+  assert.equal(index, 'order_id_1');
+  assert.match(insert, /acknowledged: true/);
+  assert.equal(one, 'SINGLE_SHARD');
+  assert.equal(merged, 'SHARD_MERGE_SORT');
+  assert.match(remove, /deletedCount: 10/);
+  assert.equal(outside, '10');
+  assert.match(add, /shardAdded: 'shard4'/);
+  assert.match(status, /'somedb.orders'/);
+  assert.equal(await f.client.db('somedb').collection('orders').countDocuments({ user_id: 'U7' }), 0);
 });
