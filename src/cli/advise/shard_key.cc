@@ -5,14 +5,12 @@
 #include "base/strings.h"
 #include "engine/bson/arena.h"
 #include "engine/bson/hash.h"
-#include "engine/bson/json.h"
 #include "engine/bson/key_encoding.h"
-#include "engine/bson/number.h"
+#include "engine/sharding/shard_key.h"
 
 namespace braid::advise {
 namespace {
 
-using bson::Type;
 using bson::Value;
 
 query::KeyPaths PathsOf(const std::vector<ShardKey::Field>& fields) {
@@ -20,11 +18,6 @@ query::KeyPaths PathsOf(const std::vector<ShardKey::Field>& fields) {
   paths.reserve(fields.size());
   for (const ShardKey::Field& field : fields) paths.push_back(field.path);
   return query::KeyPaths(paths);
-}
-
-bool IsOne(const Value& value) {
-  const auto number = bson::NumberOf(value);
-  return number && number->ToInt64Exact() == 1;
 }
 
 bool IsIdentifier(std::string_view name) {
@@ -39,24 +32,9 @@ bool IsIdentifier(std::string_view name) {
 ShardKey::ShardKey(std::vector<Field> fields) : fields_(std::move(fields)), paths_(PathsOf(fields_)) {}
 
 Result<ShardKey> ShardKey::Parse(bson::View specification) {
+  BRAID_TRY(const sharding::ShardKey parsed, sharding::ShardKey::Parse(specification));
   std::vector<Field> fields;
-  size_t hashed = 0;
-  for (const bson::Element& element : specification) {
-    const bool is_hashed = element.value.Is(Type::kString) && element.value.AsString() == "hashed";
-    if (!is_hashed && !IsOne(element.value)) {
-      return Status(Code::kBadValue, StrCat("the field ", element.name, " of a shard key is 1 or \"hashed\", not ",
-                                            bson::ToShell(element.value)));
-    }
-    if (element.name.empty() || element.name.starts_with('$') || element.name.starts_with('.') ||
-        element.name.ends_with('.') || element.name.find("..") != std::string_view::npos) {
-      return Status(Code::kBadValue, StrCat("'", element.name, "' cannot be a field of a shard key"));
-    }
-    hashed += is_hashed ? 1 : 0;
-    fields.push_back({std::string(element.name), is_hashed});
-  }
-  if (fields.empty()) return Status(Code::kBadValue, "a shard key has at least one field");
-  if (hashed > 1) return Status(Code::kBadValue, "a shard key has at most one hashed field");
-  if (fields.size() > query::KeyPaths::kPathsMax) return Status(Code::kBadValue, "a shard key has at most 32 fields");
+  for (const auto& field : parsed.fields()) fields.push_back({field.path, field.hashed});
   return ShardKey(std::move(fields));
 }
 

@@ -1,4 +1,5 @@
-// ShardKey: the fields a collection may be sharded by, and the key of a document as bytes.
+// ShardKey: the fields a collection may be sharded by, as they are rated and shown. What a key may be is the engine's
+// matter (sharding/shard_key.h); here candidates are made of fields, and values are looked at before they are hashed.
 #pragma once
 
 #include <optional>
@@ -23,7 +24,7 @@ class ShardKey {
 
   /// At least one field, at most one of them hashed.
   explicit ShardKey(std::vector<Field> fields);
-  /// {"user_id": "hashed"} or {"zone": 1, "user_id": 1}. kBadValue says what a shard key may be.
+  /// {"user_id": "hashed"} or {"zone": 1, "user_id": 1}: what shardCollection takes, and its errors.
   static Result<ShardKey> Parse(bson::View specification);
 
   const std::vector<Field>& fields() const { return fields_; }
