@@ -1,4 +1,6 @@
 // config.collections, chunks, migrations: how the sharded collections are spread.
+#include <functional>
+
 #include "engine/commands/config/rows.h"
 #include "engine/commands/parts.h"
 
@@ -11,6 +13,13 @@ std::vector<catalog::CollectionPtr> ShardedCollections(const EngineParts& engine
     if (collection->sharded()) sharded.push_back(std::move(collection));
   }
   return sharded;
+}
+
+/// Every chunk of every sharded collection, by its position in the table.
+void ForEachChunk(const EngineParts& engine, const std::function<void(const catalog::Collection&, size_t)>& visit) {
+  for (const catalog::CollectionPtr& collection : ShardedCollections(engine)) {
+    for (size_t i = 0; i < collection->placement->chunks.size(); ++i) visit(*collection, i);
+  }
 }
 
 int64_t MillisOf(uint64_t timestamp) { return static_cast<int64_t>(timestamp >> 32) * 1000; }
@@ -36,40 +45,34 @@ Rows CollectionRows(const EngineParts& engine) {
 Rows ChunkRows(const EngineParts& engine) {
   const catalog::Cluster cluster = engine.catalog->cluster();
   Rows rows;
-  for (const catalog::CollectionPtr& collection : ShardedCollections(engine)) {
-    const sharding::Placement& placement = *collection->placement;
-    for (size_t i = 0; i < placement.chunks.size(); ++i) {
-      const sharding::Chunk& chunk = placement.chunks[i];
-      const std::string shard = cluster.NameOf(chunk.shard);
-      bson::Builder row;
-      row.Append("_id", chunk.id).Append("uuid", bson::Binary{4, collection->uuid});
-      row.Append("min", chunk.min).Append("max", placement.MaxOf(i)).Append("shard", shard);
-      row.Append("lastmod", bson::Timestamp{uint64_t{chunk.major} << 32 | chunk.minor});
-      row.Append("onCurrentShardSince", bson::Timestamp{chunk.since});
-      if (chunk.jumbo) row.Append("jumbo", true);
-      row.OpenArray("history").OpenNextObject().Append("validAfter", bson::Timestamp{chunk.since});
-      row.Append("shard", shard).Close().Close();
-      rows.push_back(row.Finish());
-    }
-  }
+  ForEachChunk(engine, [&](const catalog::Collection& collection, size_t i) {
+    const sharding::Chunk& chunk = collection.placement->chunks[i];
+    const std::string shard = cluster.NameOf(chunk.shard);
+    bson::Builder row;
+    row.Append("_id", chunk.id).Append("uuid", bson::Binary{4, collection.uuid});
+    row.Append("min", chunk.min).Append("max", collection.placement->MaxOf(i)).Append("shard", shard);
+    row.Append("lastmod", bson::Timestamp{uint64_t{chunk.major} << 32 | chunk.minor});
+    row.Append("onCurrentShardSince", bson::Timestamp{chunk.since});
+    if (chunk.jumbo) row.Append("jumbo", true);
+    row.OpenArray("history").OpenNextObject().Append("validAfter", bson::Timestamp{chunk.since});
+    row.Append("shard", shard).Close().Close();
+    rows.push_back(row.Finish());
+  });
   return rows;
 }
 
 Rows MigrationRows(const EngineParts& engine) {
   const catalog::Cluster cluster = engine.catalog->cluster();
   Rows rows;
-  for (const catalog::CollectionPtr& collection : ShardedCollections(engine)) {
-    const sharding::Placement& placement = *collection->placement;
-    for (size_t i = 0; i < placement.chunks.size(); ++i) {
-      const sharding::Chunk& chunk = placement.chunks[i];
-      if (!chunk.from) continue;
-      bson::Builder row;
-      row.Append("_id", chunk.id).Append("ns", collection->ns.ToString());
-      row.Append("min", chunk.min).Append("max", placement.MaxOf(i));
-      row.Append("fromShard", cluster.NameOf(*chunk.from)).Append("toShard", cluster.NameOf(chunk.shard));
-      rows.push_back(row.Finish());
-    }
-  }
+  ForEachChunk(engine, [&](const catalog::Collection& collection, size_t i) {
+    const sharding::Chunk& chunk = collection.placement->chunks[i];
+    if (!chunk.from) return;
+    bson::Builder row;
+    row.Append("_id", chunk.id).Append("ns", collection.ns.ToString());
+    row.Append("min", chunk.min).Append("max", collection.placement->MaxOf(i));
+    row.Append("fromShard", cluster.NameOf(*chunk.from)).Append("toShard", cluster.NameOf(chunk.shard));
+    rows.push_back(row.Finish());
+  });
   return rows;
 }
 
