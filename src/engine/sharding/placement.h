@@ -27,7 +27,6 @@ struct Chunk {
   std::optional<ShardNumber> from;
   uint32_t major = 1;
   uint32_t minor = 0;
-  bool jumbo = false;  // one key has so many documents that it cannot be split
   uint64_t since = 0;  // Timestamp of when the shard got it
   bson::ObjectId id{};
 
@@ -76,7 +75,7 @@ using PlacementPtr = std::shared_ptr<const Placement>;
 void AddShard(ShardNumber shard, ShardNumbers* shards);
 
 /// As the catalogue stores it: {key, unique, noBalance, preparing, epoch, timestamp, chunks: [{min, shard, from?,
-/// major, minor, jumbo, since, id}, …]}.
+/// major, minor, since, id}, …]}.
 bson::Document ToBson(const Placement& placement);
 Result<Placement> ParsePlacement(bson::View stored);
 

@@ -38,7 +38,6 @@ Result<Chunk> ParseChunk(const ShardKey& key, bson::View stored) {
   }
   chunk.major = static_cast<uint32_t>(major.AsInt64());
   chunk.minor = static_cast<uint32_t>(minor.AsInt64());
-  chunk.jumbo = stored.Has("jumbo");
   chunk.since = since.AsTimestamp();
   chunk.id = ReadObjectId(stored.Find("id"));
   return chunk;
@@ -56,7 +55,6 @@ bson::Document ToBson(const Placement& placement) {
     out.OpenNextObject().Append("min", chunk.min).Append("shard", static_cast<int32_t>(chunk.shard));
     if (chunk.from) out.Append("from", static_cast<int32_t>(*chunk.from));
     out.Append("major", chunk.major).Append("minor", chunk.minor);
-    if (chunk.jumbo) out.Append("jumbo", true);
     out.Append("since", bson::Timestamp{chunk.since}).Append("id", chunk.id).Close();
   }
   return out.Close().Finish();

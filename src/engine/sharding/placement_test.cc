@@ -163,7 +163,6 @@ TEST(PlacementTest, TheStoredFormIsReadBack) {
   placement.epoch = bson::ObjectId::Generate();
   placement.timestamp = 77;
   placement.chunks[2].from = 5;
-  placement.chunks[3].jumbo = true;
   placement.chunks[1].major = std::numeric_limits<uint32_t>::max();
   placement.chunks[1].since = uint64_t{1'700'000'000} << 32 | 3;
   const auto read = ParsePlacement(ToBson(placement));
@@ -175,7 +174,7 @@ TEST(PlacementTest, TheStoredFormIsReadBack) {
     EXPECT_EQ(read->chunks[i].from, placement.chunks[i].from);
     EXPECT_EQ(read->chunks[i].major, placement.chunks[i].major);
   }
-  EXPECT_TRUE(read->unique && read->no_balance && read->chunks[3].jumbo && read->is_moving());
+  EXPECT_TRUE(read->unique && read->no_balance && read->is_moving());
 
   const auto unsharded = ParsePlacement(ToBson(Placement::OnOneShard(2)));
   ASSERT_OK(unsharded);

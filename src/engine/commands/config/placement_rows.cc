@@ -53,7 +53,6 @@ Rows ChunkRows(const EngineParts& engine) {
     row.Append("min", chunk.min).Append("max", collection.placement->MaxOf(i)).Append("shard", shard);
     row.Append("lastmod", bson::Timestamp{uint64_t{chunk.major} << 32 | chunk.minor});
     row.Append("onCurrentShardSince", bson::Timestamp{chunk.since});
-    if (chunk.jumbo) row.Append("jumbo", true);
     row.OpenArray("history").OpenNextObject().Append("validAfter", bson::Timestamp{chunk.since});
     row.Append("shard", shard).Close().Close();
     rows.push_back(row.Finish());

@@ -82,13 +82,10 @@ TEST_F(ConfigViewsTest, ShowWhatMoves) {
   Place([](sharding::Placement* placement) {
     placement->chunks[1].from = placement->chunks[1].shard;
     placement->chunks[1].shard = 1;
-    placement->chunks[2].jumbo = true;
     return Status();
   });
   EXPECT_EQ(RowsOf("{'find': 'migrations', 'projection': {'_id': 0, 'min': 0, 'max': 0}}"),
             "{ ns: \"test.c\", fromShard: \"shard0\", toShard: \"shard1\" }\n");
-  EXPECT_EQ(RowsOf("{'find': 'chunks', 'filter': {'jumbo': true}, 'projection': {'_id': 0, 'shard': 1}}"),
-            "{ shard: \"shard1\" }\n");
   const bson::Document status = Run("{'balancerCollectionStatus': 'test.c'}", "admin");
   EXPECT_FALSE(status.Find("balancerCompliant").AsBool());
   EXPECT_EQ(status.Find("firstComplianceViolation").AsString(), "chunksImbalance");
