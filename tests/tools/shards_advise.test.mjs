@@ -125,7 +125,7 @@ test('mistakes are answered with what to do', async () => {
     [['--sample-file', orders, '--queries', broken], /broken\.ndjson:2: "filter" must be a document/],
     [['--sample-file', orders, '--queries', queries], /orders and carts: say which one with --collection/],
     [['--sample-file', '/nonexistent'], /No such file/],
-    [['--sample-file', orders, '--candidate', '{"a": -1}'], /1 or "hashed"/],
+    [['--sample-file', orders, '--candidate', '{"a": -1}'], /single hashed field, or a list of ascending fields/],
     [['--sample-file', orders, '--candidate', 'a'], /write it as/],
     [['-c', 'x', '--store', directory, '--record', '5'], /--store mongodb:\/\//],
     [['-c', 'nothing', '--store', server.uri, '--record', '5'], /shop\.nothing/],
