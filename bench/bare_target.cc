@@ -12,7 +12,7 @@
 
 #include "base/strings.h"
 #include "bench/target.h"
-#include "cli/client/handles.h"
+#include "client/handles.h"
 
 namespace braid::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace braid::bench {
 

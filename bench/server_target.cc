@@ -1,7 +1,9 @@
 // The workload's operations as a driver sends them.
 #include "base/strings.h"
 #include "bench/target.h"
-#include "cli/client/pool.h"
+#include "braid/clients.h"
+#include "client/command.h"
+#include "client/fields.h"
 
 namespace braid::bench {
 namespace {
@@ -31,9 +33,9 @@ constexpr int64_t kFew = 5;  // the limit of a query that is merged
 
 class ServerSession final : public Session {
  public:
-  ServerSession(client::Lease lease, const ServerTarget& server)
-      : lease_(std::move(lease)),
-        collection_(lease_.Collection(server.database, server.collection)),
+  ServerSession(Client client, const ServerTarget& server)
+      : client_(std::move(client)),
+        collection_(client::CollectionOf(client_.get(), server.database, server.collection)),
         sharded_(server.sharded) {
     const client::WriteConcernPtr concern(mongoc_write_concern_new());
     mongoc_write_concern_set_w(concern.get(), 1);
@@ -134,7 +136,7 @@ class ServerSession final : public Session {
     return found;
   }
 
-  client::Lease lease_;
+  Client client_;
   client::CollectionPtr collection_;
   const bool sharded_;
   Bson one_;      // options of a point read
@@ -157,24 +159,25 @@ std::optional<int64_t> Number(const bson_t* document, const char* path) {
 
 class Server final : public Target {
  public:
-  Server(client::Pool pool, const ServerTarget& server) : pool_(std::move(pool)), server_(server) {}
+  Server(std::unique_ptr<Clients> clients, const ServerTarget& server)
+      : clients_(std::move(clients)), server_(server) {}
 
   Result<std::unique_ptr<Session>> Connect() override {
-    client::Lease lease = pool_.Acquire();
+    Client client = clients_->Acquire();
     Bson ping;  // opens the connection, so that the run does not pay for it
     BSON_APPEND_INT32(ping.get(), "ping", 1);
-    BRAID_CHECK_OK(client::RunCommand(lease.get(), "admin", ping.get()));
-    return std::make_unique<ServerSession>(std::move(lease), server_);
+    BRAID_CHECK_OK(client::RunCommand(client.get(), "admin", ping.get()));
+    return std::make_unique<ServerSession>(std::move(client), server_);
   }
   Status Reset() override {
-    const client::Lease lease = pool_.Acquire();
-    BRAID_CHECK_OK(client::DropCollection(lease.get(), server_.database, server_.collection));
-    return server_.sharded ? Shard(lease) : Status();
+    const Client client = clients_->Acquire();
+    BRAID_CHECK_OK(client::DropCollection(client.get(), server_.database, server_.collection));
+    return server_.sharded ? Shard(client) : Status();
   }
   Result<Usage> ReadUsage() override {
     Bson command;
     BSON_APPEND_INT32(command.get(), "serverStatus", 1);
-    BRAID_TRY(const client::BsonPtr reply, client::RunCommand(pool_.Acquire().get(), "admin", command.get()));
+    BRAID_TRY(const client::BsonPtr reply, client::RunCommand(clients_->Acquire().get(), "admin", command.get()));
     Usage usage;
     const auto user = Number(reply.get(), "extra_info.user_time_us");
     const auto system = Number(reply.get(), "extra_info.system_time_us");
@@ -185,17 +188,17 @@ class Server final : public Target {
   }
 
  private:
-  Status Shard(const client::Lease& lease) const {
+  Status Shard(const Client& client) const {
     const std::string ns = StrCat(server_.database, ".", server_.collection);
     const client::BsonPtr shard(BCON_NEW("shardCollection", ns.c_str(), "key", "{", "_id", "hashed", "}"));
-    BRAID_CHECK_OK(client::RunCommand(lease.get(), "admin", shard.get()));
+    BRAID_CHECK_OK(client::RunCommand(client.get(), "admin", shard.get()));
     const client::BsonPtr index(BCON_NEW("createIndexes", server_.collection.c_str(), "indexes", "[", "{", "name",
                                          "group", "key", "{", "group", BCON_INT32(1), "number", BCON_INT32(1), "}", "}",
                                          "]"));
-    return client::RunCommand(lease.get(), server_.database.c_str(), index.get()).status();
+    return client::RunCommand(client.get(), server_.database.c_str(), index.get()).status();
   }
 
-  client::Pool pool_;
+  std::unique_ptr<Clients> clients_;
   const ServerTarget server_;
 };
 
@@ -203,8 +206,8 @@ class Server final : public Target {
 
 Result<std::unique_ptr<Target>> ConnectTo(const ServerTarget& server) {
   // One connection more than the sessions, for serverStatus while they are all in use.
-  BRAID_TRY(client::Pool pool, client::Pool::Connect(server.uri, static_cast<size_t>(server.sessions_max) + 1));
-  return std::make_unique<Server>(std::move(pool), server);
+  BRAID_TRY(std::unique_ptr<Clients> clients, Clients::Connect(server.uri, server.sessions_max + 1));
+  return std::make_unique<Server>(std::move(clients), server);
 }
 
 }  // namespace braid::bench

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
 #include "bench/record.h"
+#include "braid/status.h"
 
 namespace braid::bench {
 

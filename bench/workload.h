@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
 #include "bench/generators.h"
+#include "braid/status.h"
 
 namespace braid::bench {
 

@@ -1,4 +1,4 @@
-#include "base/status.h"
+#include "braid/status.h"
 
 #include "base/strings.h"
 
@@ -10,7 +10,7 @@ std::string CodeName(Code code) {
 #define BRAID_ERROR(name, number, retryable) \
   case Code::k##name:                        \
     return #name;
-#include "base/errors.def"
+#include "braid/errors.def"
 #undef BRAID_ERROR
   }
   return StrCat("Location", static_cast<int>(code));
@@ -21,7 +21,7 @@ bool IsRetryable(Code code) {
 #define BRAID_ERROR(name, number, retryable) \
   case Code::k##name:                        \
     return retryable;
-#include "base/errors.def"
+#include "braid/errors.def"
 #undef BRAID_ERROR
     default: return false;
   }

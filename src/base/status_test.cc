@@ -1,4 +1,4 @@
-#include "base/status.h"
+#include "braid/status.h"
 
 #include "base/testing/testing.h"
 

@@ -9,10 +9,11 @@
 #include "base/strings.h"
 #include "bench/report.h"
 #include "bench/suite.h"
+#include "braid/embedded.h"
 #include "cli/interrupt.h"
-#include "cli/server_process.h"
 #include "cli/store_option.h"
 #include "cli/subcommands.h"
+#include "client/server_process.h"
 
 namespace braid::cli {
 namespace {
@@ -123,7 +124,8 @@ Status WithServer(const std::string& parent, int shards, const std::function<Sta
     return Status(Code::kBadValue, StrCat("cannot make a directory in '", parent, "': ", strerror(errno)));
   }
   const auto serve = [&]() -> Status {
-    BRAID_TRY(const std::unique_ptr<ServerProcess> process, ServerProcess::Start(directory, shards));
+    BRAID_TRY(const std::unique_ptr<client::ServerProcess> process,
+              client::ServerProcess::Start({.directory = directory, .shards = shards}));
     return use(process->uri());
   };
   Status status = serve();
@@ -169,10 +171,10 @@ Status RunYcsb(Args& args) {
   suite.baseline = !args.no_baseline;
   if (suite.baseline_parent.empty()) suite.baseline_parent = Beside(args.store);
 
-  std::unique_ptr<ServerProcess> process;
+  std::unique_ptr<client::ServerProcess> process;
   suite.server.uri = args.store;
   if (!IsUri(args.store)) {
-    BRAID_TRY(process, ServerProcess::Start(args.store));
+    BRAID_TRY(process, client::ServerProcess::Start({.directory = args.store}));
     suite.server.uri = process->uri();
   }
   FILE* people = args.json ? stderr : stdout;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace CLI {
 class App;

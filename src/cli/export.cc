@@ -10,6 +10,7 @@
 #include "cli/subcommands.h"
 #include "cli/transfer/exporter.h"
 #include "cli/transfer/progress.h"
+#include "client/command.h"
 
 namespace braid::cli {
 namespace {
@@ -75,29 +76,28 @@ Status Prepare(Args& args) {
   return {};
 }
 
-Result<bool> Exists(client::Pool& pool, const transfer::ExportOptions& options) {
-  const client::Lease lease = pool.Acquire();
-  const client::DatabasePtr database(mongoc_client_get_database(lease.get(), options.database.c_str()));
+Result<bool> Exists(Clients& clients, const transfer::ExportOptions& options) {
+  const Client client = clients.Acquire();
+  const client::DatabasePtr database(mongoc_client_get_database(client.get(), options.database.c_str()));
   bson_error_t error{};
   const bool exists = mongoc_database_has_collection(database.get(), options.collection.c_str(), &error);
   if (!exists && error.code != 0) return client::FromError(error);
   return exists;
 }
 
-Status Write(Args& args, client::Pool& pool, FILE* out, transfer::ExportCounts& counts) {
+Status Write(Args& args, Clients& clients, FILE* out, transfer::ExportCounts& counts) {
   const transfer::ExportOptions& options = args.options;
   const transfer::Progress progress(
       [&] { return StrCat(options.database, ".", options.collection, ": ", counts.exported.load(), " document(s)"); },
       args.quiet);
-  return transfer::Export(pool, options, out, counts);
+  return transfer::Export(clients, options, out, counts);
 }
 
 Status Run(Args& args) {
   BRAID_CHECK_OK(Prepare(args));
   const transfer::ExportOptions& options = args.options;
-  BRAID_TRY(const std::unique_ptr<Store> store, Store::Open(args.store));
-  BRAID_TRY(client::Pool pool, client::Pool::Connect(store->uri(), 2));
-  BRAID_TRY(const bool exists, Exists(pool, options));
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
+  BRAID_TRY(const bool exists, Exists(*clients, options));
   if (!exists) {
     transfer::PrintLine(StrCat("there is no collection ", options.database, ".", options.collection, " in ", args.store,
                                ": check --store, --db and --collection"));
@@ -105,7 +105,7 @@ Status Run(Args& args) {
   FILE* out = args.out.empty() ? stdout : std::fopen(args.out.c_str(), "wb");
   if (out == nullptr) return Status(Code::kBadValue, StrCat("cannot write ", args.out, ": ", strerror(errno)));
   transfer::ExportCounts counts;
-  Status status = Write(args, pool, out, counts);
+  Status status = Write(args, *clients, out, counts);
   if (out != stdout && std::fclose(out) != 0 && status.ok()) {
     status = Status(Code::kOutOfDiskSpace, StrCat("cannot write ", args.out, ": ", strerror(errno)));
   }

@@ -9,6 +9,7 @@
 #include "cli/subcommands.h"
 #include "cli/transfer/importer.h"
 #include "cli/transfer/progress.h"
+#include "client/command.h"
 
 namespace braid::cli {
 namespace {
@@ -158,10 +159,9 @@ Status Run(Args& args) {
   BRAID_TRY(std::unique_ptr<transfer::Input> input, transfer::Input::Open(args.file));
   const transfer::Input& source = *input;
   BRAID_TRY(const std::unique_ptr<transfer::Reader> reader, OpenReader(args, std::move(input)));
-  BRAID_TRY(const std::unique_ptr<Store> store, Store::Open(args.store));
-  BRAID_TRY(client::Pool pool, client::Pool::Connect(store->uri(), static_cast<size_t>(args.import.workers) + 1));
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
   if (args.drop)
-    BRAID_CHECK_OK(client::DropCollection(pool.Acquire().get(), args.import.database, args.import.collection));
+    BRAID_CHECK_OK(client::DropCollection(clients->Acquire().get(), args.import.database, args.import.collection));
 
   transfer::ImportCounts counts;
   Status status;
@@ -174,7 +174,7 @@ Status Run(Args& args) {
                         source.size() == 0 ? "" : StrCat(" of ", transfer::Bytes(source.size())));
         },
         args.quiet);
-    status = transfer::Import(pool, *reader, args.import, counts);
+    status = transfer::Import(*clients, *reader, args.import, counts);
   }
   const std::string summary = Summary(args, counts);
   if (!status.ok()) return Status(status.code(), StrCat(status.message(), "\n", summary));

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace CLI {
 class App;

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "braid/embedded.h"
 #include "cli/config.h"
 #include "cli/subcommands.h"
 #include "engine/commands/engine.h"
@@ -71,7 +72,7 @@ void AddOptions(CLI::App& app, Args& args) {
 }
 
 Status CheckStore(const std::string& store) {
-  if (store.starts_with("mongodb://") || store.starts_with("mongodb+srv://")) {
+  if (IsUri(store)) {
     return Status(Code::kBadValue, StrCat("--store ", store,
                                           ": serve keeps its own data and needs a directory, such as --store ./data; "
                                           "to use that server, connect your client to it directly"));

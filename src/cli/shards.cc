@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "braid/embedded.h"
 #include "cli/advise/candidates.h"
 #include "cli/advise/report.h"
 #include "cli/advise/source.h"
@@ -89,7 +90,7 @@ struct Inputs {
 };
 
 // The operations of a server. One that cannot record them is no obstacle unless it was asked to.
-Status ReadFromServer(const Args& args, client::Pool& pool, const std::atomic<bool>& stop, advise::Advice& advice,
+Status ReadFromServer(const Args& args, Clients& clients, const std::atomic<bool>& stop, advise::Advice& advice,
                       Inputs& inputs) {
   if (args.recording.seconds > 0) {
     const auto started = std::chrono::steady_clock::now();
@@ -101,9 +102,9 @@ Status ReadFromServer(const Args& args, client::Pool& pool, const std::atomic<bo
                         " s; Ctrl-C goes on with what there is");
         },
         args.quiet);
-    BRAID_CHECK_OK(advise::Record(pool, args.place, args.recording, stop));
+    BRAID_CHECK_OK(advise::Record(clients, args.place, args.recording, stop));
   }
-  auto recorded = advise::FetchOperations(pool, args.place);
+  auto recorded = advise::FetchOperations(clients, args.place);
   const bool cannot = !recorded.ok() && recorded.error().code() == Code::kCommandNotSupported;
   if (cannot && args.recording.seconds == 0) {
     if (!args.quiet) transfer::PrintLine(std::string(recorded.error().message()));
@@ -117,19 +118,18 @@ Status ReadFromServer(const Args& args, client::Pool& pool, const std::atomic<bo
 
 Status ReadServer(Args& args, advise::Advice& advice, Inputs& inputs) {
   const std::atomic<bool>& stop = StopOnInterrupt();
-  BRAID_TRY(const std::unique_ptr<Store> store, Store::Open(args.store));
-  BRAID_TRY(client::Pool pool, client::Pool::Connect(store->uri(), 2));
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
   if (args.sample_file.empty()) {
     advice.documents_from = "collection";
     const transfer::Progress progress(
         [&] { return StrCat("reading documents of ", args.place.database, ".", args.place.collection); }, args.quiet);
-    BRAID_TRY(inputs.sample, advise::FetchSample(pool, args.place, args.sample, stop));
+    BRAID_TRY(inputs.sample, advise::FetchSample(*clients, args.place, args.sample, stop));
   }
   if (!inputs.sample.documents.empty() || !args.sample_file.empty()) {
-    BRAID_TRY(advice.unique_indexes, advise::FetchUniqueIndexes(pool, args.place));
+    BRAID_TRY(advice.unique_indexes, advise::FetchUniqueIndexes(*clients, args.place));
   }
   if (!args.queries.empty()) return {};
-  return ReadFromServer(args, pool, stop, advice, inputs);
+  return ReadFromServer(args, *clients, stop, advice, inputs);
 }
 
 Status ReadFiles(Args& args, advise::Advice& advice, Inputs& inputs) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/status.h"
+#include "braid/clients.h"
 
 namespace CLI {
 class App;
@@ -15,23 +15,7 @@ namespace braid::cli {
 /// Adds --store DIR|mongodb://…
 void AddStoreOption(CLI::App& app, std::string& store);
 
-/// Whether --store names a server that runs already.
-bool IsUri(const std::string& store);
-
-/// A server to talk to. While the object lives, uri() is answered.
-class Store {
- public:
-  /// A URI is used as it is. A directory, created if absent, is opened in this process and served on a free loopback
-  /// port.
-  static Result<std::unique_ptr<Store>> Open(const std::string& store);
-  virtual ~Store() = default;
-  const std::string& uri() const { return uri_; }
-
- protected:
-  explicit Store(std::string uri) : uri_(std::move(uri)) {}
-
- private:
-  const std::string uri_;
-};
+/// The store that the option names; what the engine logs below a warning is not shown.
+Result<std::unique_ptr<Clients>> OpenStore(const std::string& store);
 
 }  // namespace braid::cli

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace CLI {
 class App;

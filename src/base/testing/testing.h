@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/random.h"
-#include "base/status.h"
+#include "braid/status.h"
 
 #define BRAID_EXPECT_OK_WITH(macro, ...)                                               \
   do {                                                                                 \

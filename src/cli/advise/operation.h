@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 
 namespace braid::advise {

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "cli/advise/source.h"
+#include "client/command.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/bson/number.h"
@@ -49,20 +50,20 @@ Status Explain(const Status& status) {
                                                    "): list them in a file and give it with --queries FILE"));
 }
 
-Status Configure(const client::Lease& lease, const Place& place, const char* mode, const Recording& recording) {
+Status Configure(const Client& client, const Place& place, const char* mode, const Recording& recording) {
   bson::Builder command;
   command.Append("configureQueryAnalyzer", NamespaceOf(place)).Append("mode", mode);
   if (recording.samples_per_second > 0) command.Append("samplesPerSecond", recording.samples_per_second);
   const bson::Document document = command.Finish();
-  const auto reply = client::RunCommand(lease.get(), "admin", AsBsonT(document).get());
+  const auto reply = client::RunCommand(client.get(), "admin", AsBsonT(document).get());
   return reply.ok() ? Status() : Explain(reply.error());
 }
 
 }  // namespace
 
-Result<Sample> FetchSample(client::Pool& pool, const Place& place, size_t most, const std::atomic<bool>& stop) {
-  const client::Lease lease = pool.Acquire();
-  const client::CollectionPtr collection = lease.Collection(place.database, place.collection);
+Result<Sample> FetchSample(Clients& clients, const Place& place, size_t most, const std::atomic<bool>& stop) {
+  const Client client = clients.Acquire();
+  const client::CollectionPtr collection = client::CollectionOf(client.get(), place.database, place.collection);
   bson_error_t error{};
   const int64_t total = mongoc_collection_estimated_document_count(collection.get(), nullptr, nullptr, nullptr, &error);
   if (total < 0) return client::FromError(error);
@@ -84,9 +85,9 @@ Result<Sample> FetchSample(client::Pool& pool, const Place& place, size_t most, 
   return sample;
 }
 
-Result<std::vector<Operation>> FetchOperations(client::Pool& pool, const Place& place) {
-  const client::Lease lease = pool.Acquire();
-  const client::DatabasePtr admin(mongoc_client_get_database(lease.get(), "admin"));
+Result<std::vector<Operation>> FetchOperations(Clients& clients, const Place& place) {
+  const Client client = clients.Acquire();
+  const client::DatabasePtr admin(mongoc_client_get_database(client.get(), "admin"));
   bson::Builder pipeline;
   pipeline.OpenArray("pipeline").OpenNextObject().OpenObject("$listSampledQueries");
   const bson::Document stages = pipeline.Append("namespace", NamespaceOf(place)).Close().Close().Close().Finish();
@@ -101,17 +102,17 @@ Result<std::vector<Operation>> FetchOperations(client::Pool& pool, const Place& 
   return all;
 }
 
-Status Record(client::Pool& pool, const Place& place, const Recording& recording, const std::atomic<bool>& stop) {
-  const client::Lease lease = pool.Acquire();
-  BRAID_CHECK_OK(Configure(lease, place, "full", recording));
+Status Record(Clients& clients, const Place& place, const Recording& recording, const std::atomic<bool>& stop) {
+  const Client client = clients.Acquire();
+  BRAID_CHECK_OK(Configure(client, place, "full", recording));
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(recording.seconds);
   while (!stop.load() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(kLook);
-  return Configure(lease, place, "off", {});
+  return Configure(client, place, "off", {});
 }
 
-Result<std::vector<UniqueIndex>> FetchUniqueIndexes(client::Pool& pool, const Place& place) {
-  const client::Lease lease = pool.Acquire();
-  const client::CollectionPtr collection = lease.Collection(place.database, place.collection);
+Result<std::vector<UniqueIndex>> FetchUniqueIndexes(Clients& clients, const Place& place) {
+  const Client client = clients.Acquire();
+  const client::CollectionPtr collection = client::CollectionOf(client.get(), place.database, place.collection);
   const client::CursorPtr cursor(mongoc_collection_find_indexes_with_opts(collection.get(), nullptr));
   std::vector<UniqueIndex> indexes;
   BRAID_CHECK_OK(ForEach(cursor.get(), [&](View index) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 #include "engine/query/match/key_paths.h"
 

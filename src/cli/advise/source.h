@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/clients.h"
+#include "braid/status.h"
 #include "cli/advise/advice.h"
 #include "cli/advise/operation.h"
 #include "cli/advise/sample.h"
-#include "cli/client/pool.h"
 
 namespace braid::advise {
 
@@ -28,7 +28,7 @@ struct Place {
 /// broken.
 Result<Sample> ReadSample(const std::string& file, size_t most, const std::atomic<bool>& stop);
 /// At most `most` documents of the collection, chosen at random; all if there are no more.
-Result<Sample> FetchSample(client::Pool& pool, const Place& place, size_t most, const std::atomic<bool>& stop);
+Result<Sample> FetchSample(Clients& clients, const Place& place, size_t most, const std::atomic<bool>& stop);
 
 struct ListedOperations {
   std::vector<Operation> operations;
@@ -39,7 +39,7 @@ struct ListedOperations {
 Result<ListedOperations> ReadOperations(const std::string& file, const std::string& collection);
 
 /// What the server has recorded of the collection so far. kCommandNotSupported if it cannot record.
-Result<std::vector<Operation>> FetchOperations(client::Pool& pool, const Place& place);
+Result<std::vector<Operation>> FetchOperations(Clients& clients, const Place& place);
 
 struct Recording {
   double seconds = 0;
@@ -47,9 +47,9 @@ struct Recording {
 };
 /// Has the server record operations for a while; ends early, and tidily, when `stop` is set. kCommandNotSupported if it
 /// cannot.
-Status Record(client::Pool& pool, const Place& place, const Recording& recording, const std::atomic<bool>& stop);
+Status Record(Clients& clients, const Place& place, const Recording& recording, const std::atomic<bool>& stop);
 
 /// Unique indexes of the collection, but for that of _id.
-Result<std::vector<UniqueIndex>> FetchUniqueIndexes(client::Pool& pool, const Place& place);
+Result<std::vector<UniqueIndex>> FetchUniqueIndexes(Clients& clients, const Place& place);
 
 }  // namespace braid::advise

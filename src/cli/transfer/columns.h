@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "cli/transfer/date_layout.h"
 
 namespace braid::transfer {

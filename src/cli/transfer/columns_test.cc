@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/testing/testing.h"
-#include "cli/client/handles.h"
+#include "client/handles.h"
 
 namespace braid::transfer {
 namespace {

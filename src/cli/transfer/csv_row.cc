@@ -1,6 +1,7 @@
 // A document as a row of CSV.
 #include "base/strings.h"
 #include "cli/transfer/exporter.h"
+#include "client/handles.h"
 
 namespace braid::transfer {
 namespace {

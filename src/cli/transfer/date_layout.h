@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace braid::transfer {
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/strings.h"
+#include "client/command.h"
 
 namespace braid::transfer {
 namespace {
@@ -118,7 +119,7 @@ std::string IdOf(const bson_t* document) {
 
 }  // namespace
 
-Status Export(client::Pool& pool, const ExportOptions& options, FILE* out, ExportCounts& counts) {
+Status Export(Clients& clients, const ExportOptions& options, FILE* out, ExportCounts& counts) {
   BRAID_TRY(const client::BsonPtr filter, ParseOption("--query", options.query.empty() ? "{}" : options.query));
   Bson opts;
   if (!options.sort.empty()) {
@@ -129,8 +130,8 @@ Status Export(client::Pool& pool, const ExportOptions& options, FILE* out, Expor
   if (options.limit > 0) BSON_APPEND_INT64(opts.get(), "limit", options.limit);
   AppendProjection(opts.get(), options);
 
-  const client::Lease lease = pool.Acquire();
-  const client::CollectionPtr collection = lease.Collection(options.database, options.collection);
+  const Client client = clients.Acquire();
+  const client::CollectionPtr collection = client::CollectionOf(client.get(), options.database, options.collection);
   const client::CursorPtr cursor(mongoc_collection_find_with_opts(collection.get(), filter.get(), opts.get(), nullptr));
   Writer writer(options, out);
   BRAID_CHECK_OK(writer.Start());

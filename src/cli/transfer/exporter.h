@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
-#include "cli/client/pool.h"
+#include "braid/clients.h"
+#include "braid/status.h"
 
 namespace braid::transfer {
 
@@ -41,7 +41,7 @@ struct ExportCounts {
 };
 
 /// Writes to `out` and flushes it.
-Status Export(client::Pool& pool, const ExportOptions& options, FILE* out, ExportCounts& counts);
+Status Export(Clients& clients, const ExportOptions& options, FILE* out, ExportCounts& counts);
 
 /// Compact JSON, spread over lines with two spaces a level.
 std::string Indent(std::string_view json);

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "cli/transfer/bulk.h"
+#include "client/command.h"
 
 namespace braid::transfer {
 namespace {
@@ -59,8 +60,8 @@ class Queue {
 
 class Importer {
  public:
-  Importer(client::Pool& pool, const ImportOptions& options, ImportCounts& counts)
-      : pool_(pool), options_(options), counts_(counts), queue_(static_cast<size_t>(WorkerCount()) * 2) {}
+  Importer(Clients& clients, const ImportOptions& options, ImportCounts& counts)
+      : clients_(clients), options_(options), counts_(counts), queue_(static_cast<size_t>(WorkerCount()) * 2) {}
 
   Status Run(Reader& reader) {
     if (!options_.write_concern.empty()) {
@@ -120,8 +121,8 @@ class Importer {
   }
 
   void Work() {
-    const client::Lease lease = pool_.Acquire();
-    const client::CollectionPtr collection = lease.Collection(options_.database, options_.collection);
+    const Client client = clients_.Acquire();
+    const client::CollectionPtr collection = client::CollectionOf(client.get(), options_.database, options_.collection);
     if (concern_ != nullptr) mongoc_collection_set_write_concern(collection.get(), concern_.get());
     while (const std::optional<Batch> batch = queue_.Pop()) {
       BatchOutcome outcome = SendBatch(collection.get(), *batch, options_);
@@ -140,7 +141,7 @@ class Importer {
                                             status.message()));
   }
 
-  client::Pool& pool_;
+  Clients& clients_;
   const ImportOptions& options_;
   ImportCounts& counts_;
   client::WriteConcernPtr concern_;
@@ -151,8 +152,8 @@ class Importer {
 
 }  // namespace
 
-Status Import(client::Pool& pool, Reader& reader, const ImportOptions& options, ImportCounts& counts) {
-  return Importer(pool, options, counts).Run(reader);
+Status Import(Clients& clients, Reader& reader, const ImportOptions& options, ImportCounts& counts) {
+  return Importer(clients, options, counts).Run(reader);
 }
 
 Result<client::WriteConcernPtr> ParseWriteConcern(const std::string& text) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
-#include "cli/client/pool.h"
+#include "braid/clients.h"
+#include "braid/status.h"
 #include "cli/transfer/reader.h"
 
 namespace braid::transfer {
@@ -49,7 +49,7 @@ struct ImportCounts {
 /// Reads on one thread and writes on `workers`, with a bounded number of batches between. An error ends the import as a
 /// whole (the server is gone, the file cannot be read on); documents that fail are in `counts`. What was imported
 /// before an error stays.
-Status Import(client::Pool& pool, Reader& reader, const ImportOptions& options, ImportCounts& counts);
+Status Import(Clients& clients, Reader& reader, const ImportOptions& options, ImportCounts& counts);
 
 /// "majority", a number, or a document; kBadValue.
 Result<client::WriteConcernPtr> ParseWriteConcern(const std::string& text);

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace braid::transfer {
 

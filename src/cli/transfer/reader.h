@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
-#include "cli/client/handles.h"
+#include "braid/status.h"
 #include "cli/transfer/columns.h"
 #include "cli/transfer/input.h"
+#include "client/handles.h"
 
 namespace braid::transfer {
 

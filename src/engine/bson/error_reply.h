@@ -1,7 +1,7 @@
 // An error as every reply tells it; wire/ and commands/ both answer with it.
 #pragma once
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 
 namespace braid::bson {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 
 namespace braid::bson::json {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <variant>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/arena.h"
 #include "engine/bson/value.h"
 

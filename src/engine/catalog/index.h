@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/collation.h"
 #include "engine/bson/value.h"
 #include "engine/query/match/filter.h"

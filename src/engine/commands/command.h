@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/builder.h"
 #include "engine/commands/request.h"
 #include "engine/commands/retry_log.h"

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/commands/request.h"
 
 namespace braid::commands {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 
 namespace braid::commands {

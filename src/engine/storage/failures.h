@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace rocksdb {
 class Env;

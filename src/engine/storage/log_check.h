@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/storage/store.h"
 
 namespace rocksdb {

@@ -14,7 +14,7 @@
 #include <functional>
 #include <memory>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace braid::storage {
 

@@ -1,7 +1,7 @@
 // How RocksDB is set up, and how its errors become ours. Inside this folder only.
 #pragma once
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace rocksdb {
 struct Options;

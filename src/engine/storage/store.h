@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace rocksdb {
 class FileSystem;

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/storage/store.h"
 
 namespace braid::storage {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/storage/store.h"
 
 namespace braid::txn {

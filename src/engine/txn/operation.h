@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 
 namespace braid::txn {

@@ -1,7 +1,7 @@
 // What a document must be to be stored: size, depth, its _id. Shared by updates, upserts and inserts.
 #pragma once
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 
 namespace braid::update {

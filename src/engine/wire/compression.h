@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace braid::wire {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/commands/request.h"
 
 namespace braid::wire {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace braid::wire {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/commands/request.h"
 #include "engine/wire/buffer.h"
 #include "engine/wire/compression.h"

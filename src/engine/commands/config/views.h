@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/catalog/collection.h"
 
 namespace braid::commands {

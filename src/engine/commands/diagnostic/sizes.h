@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 #include "engine/catalog/collection.h"
 

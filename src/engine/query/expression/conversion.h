@@ -1,7 +1,7 @@
 // ConvertTo: one value made another type, as $convert and the $to… operators do.
 #pragma once
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/arena.h"
 
 namespace braid::query {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/query/expression/time_zone.h"
 
 namespace braid::query {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/arena.h"
 #include "engine/bson/value.h"
 #include "engine/query/expression/environment.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/arena.h"
 
 namespace braid::query {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 
 namespace braid::query {

@@ -1,7 +1,7 @@
 // $jsonSchema as a node of a filter, and why a document does not meet a validator.
 #pragma once
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 #include "engine/query/match/filter.h"
 #include "engine/query/match/match_node.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/value.h"
 #include "engine/query/expression/environment.h"
 #include "engine/query/match/match_node.h"

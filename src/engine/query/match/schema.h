@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/value.h"
 

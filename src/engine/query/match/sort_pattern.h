@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/collation.h"
 #include "engine/bson/value.h"
 #include "engine/query/match/key_paths.h"

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "base/status.h"
+#include "braid/status.h"
 
 namespace braid::query {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/status.h"
+#include "braid/status.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/value.h"
 

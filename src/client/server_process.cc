@@ -1,4 +1,4 @@
-#include "cli/server_process.h"
+#include "client/server_process.h"
 
 #include <signal.h>
 #include <string.h>
@@ -10,31 +10,31 @@
 
 #include "base/strings.h"
 
-namespace braid::cli {
+namespace braid::client {
 namespace {
 
 constexpr std::string_view kReady = "braid: listening on ";
 
 // In the child: only calls that are safe after fork.
-[[noreturn]] void Serve(const char* directory, const char* shards, int out) {
+[[noreturn]] void Serve(const char* program, const char* directory, const char* shards, int out) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setpgid(0, 0);  // Ctrl-C is for the client, which then stops the server
   dup2(out, STDOUT_FILENO);
-  execl("/proc/self/exe", "braid", "serve", "--store", directory, "--port", "0", "--log-level", "warning",
+  execl(program, "braid", "serve", "--store", directory, "--port", "0", "--log-level", "warning",
         shards == nullptr ? nullptr : "--shards", shards, nullptr);
   _exit(127);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ServerProcess>> ServerProcess::Start(const std::string& directory, int shards) {
-  const std::string shards_text = StrCat(shards);
+Result<std::unique_ptr<ServerProcess>> ServerProcess::Start(const Options& options) {
+  const std::string shards = options.shards > 0 ? StrCat(options.shards) : "";
   int ends[2];
   if (pipe(ends) != 0) return Status(Code::kInternalError, StrCat("cannot start a server: ", strerror(errno)));
   const pid_t pid = fork();
   if (pid == 0) {
     close(ends[0]);
-    Serve(directory.c_str(), shards > 0 ? shards_text.c_str() : nullptr, ends[1]);
+    Serve(options.program.c_str(), options.directory.c_str(), shards.empty() ? nullptr : shards.c_str(), ends[1]);
   }
   close(ends[1]);
   if (pid < 0) {
@@ -50,8 +50,11 @@ Result<std::unique_ptr<ServerProcess>> ServerProcess::Start(const std::string& d
   }
   std::fclose(output);  // the server says nothing more there
   if (!server->uri_.empty()) return server;
-  return Status(Code::kInternalError, StrCat("the server on ", directory, " did not start; its reason is above"));
+  return Status(Code::kInternalError,
+                StrCat("the server on ", options.directory, " did not start; its reason is above"));
 }
+
+void ServerProcess::Kill() { kill(pid_, SIGKILL); }
 
 ServerProcess::~ServerProcess() {
   kill(pid_, SIGTERM);
@@ -59,4 +62,4 @@ ServerProcess::~ServerProcess() {
   }
 }
 
-}  // namespace braid::cli
+}  // namespace braid::client

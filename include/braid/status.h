@@ -14,7 +14,7 @@ namespace braid {
 enum class Code : int {
   kOk = 0,
 #define BRAID_ERROR(name, number, retryable) k##name = number,
-#include "base/errors.def"
+#include "braid/errors.def"
 #undef BRAID_ERROR
 };
 

@@ -1,0 +1,52 @@
+#include "client/handles.h"
+
+#include <mutex>
+
+#include "base/log.h"
+
+namespace braid::client {
+
+void InitOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    mongoc_init();
+    // What libmongoc logs is no event of Braid's: an error comes as an error too.
+    const auto log = [](mongoc_log_level_t, const char* domain, const char* message, void*) {
+      log::debug("{}: {}", domain, message);
+    };
+    mongoc_log_set_handler(log, nullptr);
+  });
+}
+
+Bson& Bson::Texts(const char* key, std::span<const std::string> values) {
+  bson_t array;
+  bson_append_array_begin(&bson_, key, -1, &array);
+  uint32_t index = 0;
+  for (const std::string& value : values) {
+    char space[16];
+    const char* name = nullptr;
+    const size_t length = bson_uint32_to_string(index++, &name, space, sizeof(space));
+    bson_append_utf8(&array, name, static_cast<int>(length), value.data(), static_cast<int>(value.size()));
+  }
+  bson_append_array_end(&bson_, &array);
+  return *this;
+}
+
+// libmongoc says many things of its own; of these only a lost or absent server is worth another try.
+Status FromError(const bson_error_t& error) {
+  const bool from_server = error.domain == MONGOC_ERROR_SERVER || error.domain == MONGOC_ERROR_WRITE_CONCERN;
+  if (from_server && error.code != 0) return Status(static_cast<Code>(error.code), error.message);
+  const bool misuse = error.domain == MONGOC_ERROR_BSON || error.domain == MONGOC_ERROR_COMMAND ||
+                      error.domain == MONGOC_ERROR_TRANSACTION || error.domain == MONGOC_ERROR_CURSOR;
+  return Status(misuse ? Code::kBadValue : Code::kHostUnreachable, error.message);
+}
+
+Result<BsonPtr> ParseJson(std::string_view text) {
+  bson_error_t error{};
+  BsonPtr bson(
+      bson_new_from_json(reinterpret_cast<const uint8_t*>(text.data()), static_cast<ssize_t>(text.size()), &error));
+  if (bson == nullptr) return Status(Code::kFailedToParse, error.message[0] != '\0' ? error.message : "not a document");
+  return bson;
+}
+
+}  // namespace braid::client

@@ -1,0 +1,98 @@
+// Owners of libmongoc's objects, and its errors as Status.
+#pragma once
+
+#include <mongoc/mongoc.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "braid/clients.h"
+
+namespace braid::client {
+
+template <auto destroy>
+struct Destroyer {
+  template <typename T>
+  void operator()(T* object) const {
+    destroy(object);
+  }
+};
+using BsonPtr = std::unique_ptr<bson_t, Destroyer<bson_destroy>>;
+using BulkPtr = std::unique_ptr<mongoc_bulk_operation_t, Destroyer<mongoc_bulk_operation_destroy>>;
+using CollectionPtr = std::unique_ptr<mongoc_collection_t, Destroyer<mongoc_collection_destroy>>;
+using CursorPtr = std::unique_ptr<mongoc_cursor_t, Destroyer<mongoc_cursor_destroy>>;
+using DatabasePtr = std::unique_ptr<mongoc_database_t, Destroyer<mongoc_database_destroy>>;
+using ClientPtr = std::unique_ptr<mongoc_client_t, Destroyer<mongoc_client_destroy>>;
+using PoolPtr = std::unique_ptr<mongoc_client_pool_t, Destroyer<mongoc_client_pool_destroy>>;
+using SessionPtr = std::unique_ptr<mongoc_client_session_t, Destroyer<mongoc_client_session_destroy>>;
+using SessionOptsPtr = std::unique_ptr<mongoc_session_opt_t, Destroyer<mongoc_session_opts_destroy>>;
+using TransactionOptsPtr = std::unique_ptr<mongoc_transaction_opt_t, Destroyer<mongoc_transaction_opts_destroy>>;
+using ReadConcernPtr = std::unique_ptr<mongoc_read_concern_t, Destroyer<mongoc_read_concern_destroy>>;
+using UriPtr = std::unique_ptr<mongoc_uri_t, Destroyer<mongoc_uri_destroy>>;
+using WriteConcernPtr = std::unique_ptr<mongoc_write_concern_t, Destroyer<mongoc_write_concern_destroy>>;
+
+/// A bson_t that is destroyed with its scope, and can be filled again without asking for memory again.
+class Bson {
+ public:
+  Bson() { bson_init(&bson_); }
+  ~Bson() { bson_destroy(&bson_); }
+  Bson(const Bson&) = delete;
+  Bson& operator=(const Bson&) = delete;
+  void Clear() { bson_reinit(&bson_); }
+  bson_t* get() { return &bson_; }
+  const bson_t* get() const { return &bson_; }
+
+  /// Appends a field and gives the document back, to be continued.
+  Bson& Text(const char* key, std::string_view value) {
+    bson_append_utf8(&bson_, key, -1, value.data(), static_cast<int>(value.size()));
+    return *this;
+  }
+  Bson& Integer(const char* key, int64_t value) {
+    bson_append_int64(&bson_, key, -1, value);
+    return *this;
+  }
+  Bson& Bool(const char* key, bool value) {
+    bson_append_bool(&bson_, key, -1, value);
+    return *this;
+  }
+  Bson& Document(const char* key, const Bson& value) {
+    bson_append_document(&bson_, key, -1, value.get());
+    return *this;
+  }
+  Bson& Array(const char* key, const Bson& value) {
+    bson_append_array(&bson_, key, -1, value.get());
+    return *this;
+  }
+  /// Milliseconds since 1970.
+  Bson& Date(const char* key, int64_t value) {
+    bson_append_date_time(&bson_, key, -1, value);
+    return *this;
+  }
+  Bson& Binary(const char* key, std::string_view value) {
+    bson_append_binary(&bson_, key, -1, BSON_SUBTYPE_BINARY, reinterpret_cast<const uint8_t*>(value.data()),
+                       static_cast<uint32_t>(value.size()));
+    return *this;
+  }
+  /// An array of strings.
+  Bson& Texts(const char* key, std::span<const std::string> values);
+
+ private:
+  bson_t bson_;
+};
+
+/// libmongoc's global state; call before its first use.
+void InitOnce();
+
+inline CollectionPtr CollectionOf(mongoc_client_t* client, const std::string& database, const std::string& collection) {
+  return CollectionPtr(mongoc_client_get_collection(client, database.c_str(), collection.c_str()));
+}
+
+/// What libmongoc says, with the server's code if it was the server that said it, else kHostUnreachable.
+Status FromError(const bson_error_t& error);
+
+/// Extended JSON to BSON; kFailedToParse.
+Result<BsonPtr> ParseJson(std::string_view text);
+
+}  // namespace braid::client
