@@ -9,6 +9,7 @@ find_package(ZLIB REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
+find_package(simdjson REQUIRED)
 include(GoogleTest)
 
 pkg_check_modules(BSON REQUIRED IMPORTED_TARGET libbson-1.0)

@@ -25,6 +25,7 @@ using CollectionPtr = std::unique_ptr<mongoc_collection_t, Destroyer<mongoc_coll
 using CursorPtr = std::unique_ptr<mongoc_cursor_t, Destroyer<mongoc_cursor_destroy>>;
 using DatabasePtr = std::unique_ptr<mongoc_database_t, Destroyer<mongoc_database_destroy>>;
 using ClientPtr = std::unique_ptr<mongoc_client_t, Destroyer<mongoc_client_destroy>>;
+using FindAndModifyPtr = std::unique_ptr<mongoc_find_and_modify_opts_t, Destroyer<mongoc_find_and_modify_opts_destroy>>;
 using PoolPtr = std::unique_ptr<mongoc_client_pool_t, Destroyer<mongoc_client_pool_destroy>>;
 using SessionPtr = std::unique_ptr<mongoc_client_session_t, Destroyer<mongoc_client_session_destroy>>;
 using SessionOptsPtr = std::unique_ptr<mongoc_session_opt_t, Destroyer<mongoc_session_opts_destroy>>;

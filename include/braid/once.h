@@ -1,0 +1,67 @@
+// Once: effects that happen exactly once per key and calculation, however often and in whatever pieces they are asked
+// for (A4, A5).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "braid/transaction.h"
+
+namespace braid {
+
+/// At most so many calculations.
+inline constexpr size_t kCalculationsMax = 31;
+
+struct OnceOptions {
+  std::string database;
+  /// {_id: "{key}:{state}", calculation: true, …}; a missing field means "not yet done", so that a calculation can be
+  /// added without touching old documents.
+  std::string collection = "stats_lock";
+  /// Field names of the flags. Bit i of every mask below stands for the i-th.
+  std::vector<std::string> calculations;
+
+  Status Validate() const;
+};
+
+/// The flags of what was done. Use it inside the transaction that makes the effects: then flag and effect are kept
+/// together or not at all, and of two that claim the same effect one runs again and finds it done. Any thread.
+class Once {
+ public:
+  struct Claimed {
+    /// Calculations that the caller must do now, in this transaction; 0: a duplicate.
+    uint32_t missing = 0;
+    /// The key was known before: some of it was done, or it was awaited.
+    bool known = false;
+  };
+  explicit Once(OnceOptions options) : options_(std::move(options)) {}
+
+  uint32_t all() const { return (uint32_t{1} << options_.calculations.size()) - 1; }
+
+  /// For each id what has to be done; marks it as done. An id that comes twice in `ids` is a duplicate the second time.
+  /// Thousands of ids cost a handful of commands.
+  Result<std::vector<Claimed>> Claim(Transaction& transaction, std::span<const std::string> ids) const;
+  /// The same, of only those calculations that masks[i] has.
+  Result<std::vector<Claimed>> Claim(Transaction& transaction, std::span<const std::string> ids,
+                                     std::span<const uint32_t> masks) const;
+
+  /// The calculations that are done for each id; changes nothing.
+  Result<std::vector<uint32_t>> Done(Transaction& transaction, std::span<const std::string> ids) const;
+
+  /// Makes the ids known without doing anything for them, so that a later Claim() says `known`.
+  Status Await(Transaction& transaction, std::span<const std::string> ids) const;
+
+  /// Calls `each` with batches of ids for which a calculation of `mask` is not done: to back-fill one that was added
+  /// later. What `each` does is its own transaction; ids that it leaves undone are not shown again.
+  Status ForEachMissing(Clients& clients, uint32_t mask, size_t batch,
+                        const std::function<Status(std::span<const std::string> ids)>& each) const;
+
+  const OnceOptions& options() const { return options_; }
+
+ private:
+  const OnceOptions options_;
+};
+
+}  // namespace braid

@@ -1,0 +1,39 @@
+// What is asked of the statistics (A2, A8). Each answer is of one moment: it reads one snapshot.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/staking/tables.h"
+
+namespace braid::staking {
+
+struct Overall {
+  CounterValues sums{};
+  int64_t pending_events = 0;  // unbonded that wait for their active
+  int64_t unprocessable_messages = 0;
+};
+
+Result<Overall> GetOverallStats(Clients& clients, const Tables& tables);
+
+/// Sums of one finality provider or staker; zeros if it is not known.
+Result<CounterValues> GetStats(Clients& clients, const Tables& tables, const Counters& set, const std::string& entity);
+
+struct Ranked {
+  std::string entity;
+  CounterValues sums{};
+};
+
+struct Page {
+  std::vector<Ranked> rows;
+  /// To be given for the next page; empty if there is none.
+  std::string next;
+};
+
+/// Entities by active_tvl, highest first, equal ones by name. `after` is the `next` of the page before, or empty. A
+/// page starts behind the last row of the one before by value and name, so changes in between neither repeat nor skip
+/// an entity that stayed where it was. Reads the whole set, with memory for one page.
+Result<Page> Rank(Clients& clients, const Tables& tables, const Counters& set, size_t limit, const std::string& after);
+
+}  // namespace braid::staking

@@ -1,0 +1,22 @@
+// Messages that cannot be processed, kept with the reason (A7).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "braid/clients.h"
+
+namespace braid::staking {
+
+struct BadMessage {
+  std::string_view text;
+  std::string reason;
+};
+
+/// Keeps them in unprocessable_messages: {_id: SHA-256 of the text, message, reason, bytes, received_at}. The same
+/// message again is kept once. What is not UTF-8 is kept as binary; of a very long one, its first megabyte. OK:
+/// durable.
+Status Keep(Clients& clients, const std::string& database, std::span<const BadMessage> messages);
+
+}  // namespace braid::staking
