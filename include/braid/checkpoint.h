@@ -1,0 +1,207 @@
+// Checkpoints of hash chains: a signed statement of where every chain stood, kept outside the store, which proves later
+// that history was not rewritten (CheckAgainst) and that one record was part of it (VerifyInclusion). Everything here
+// is a pure function of its arguments, except what reads or writes a key file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "braid/status.h"
+
+namespace braid {
+
+using Sha256Hash = std::array<uint8_t, 32>;
+using Ed25519Signature = std::array<uint8_t, 64>;
+
+/// Who may check: an Ed25519 public key.
+class PublicKey {
+ public:
+  using Bytes = std::array<uint8_t, 32>;
+
+  explicit PublicKey(const Bytes& bytes) : bytes_(bytes) {}
+  /// 64 lower-case hexadecimal digits; kFailedToParse.
+  static Result<PublicKey> FromHex(std::string_view hex);
+  /// "-----BEGIN PUBLIC KEY-----"; kFailedToParse, also if it is a key of another kind.
+  static Result<PublicKey> FromPem(std::string_view pem);
+  static Result<PublicKey> ReadFile(const std::filesystem::path& path);
+  /// Writes PEM to a new file; kIllegalOperation if there is one already.
+  Status WriteFile(const std::filesystem::path& path) const;
+
+  const Bytes& bytes() const { return bytes_; }
+  std::string ToHex() const;
+  std::string ToPem() const;
+  /// The first 8 bytes of SHA-256 of the key, as 16 hexadecimal digits: which key, in few letters.
+  std::string Id() const;
+  bool Verify(std::string_view message, const Ed25519Signature& signature) const;
+
+  bool operator==(const PublicKey&) const = default;
+
+ private:
+  Bytes bytes_;
+};
+
+/// Who may sign: an Ed25519 private key. Its bytes are wiped from memory with it.
+class SigningKey {
+ public:
+  using Seed = std::array<uint8_t, 32>;
+
+  static SigningKey Generate();
+  explicit SigningKey(const Seed& seed);
+  SigningKey(const SigningKey&) = default;
+  SigningKey& operator=(const SigningKey&) = default;
+  ~SigningKey();
+
+  /// "-----BEGIN PRIVATE KEY-----" without a password; kFailedToParse, also if it is a key of another kind.
+  static Result<SigningKey> FromPem(std::string_view pem);
+  static Result<SigningKey> ReadFile(const std::filesystem::path& path);
+  /// Writes PEM to a new file that only its owner may read (mode 0600); kIllegalOperation if there is one already.
+  Status WriteFile(const std::filesystem::path& path) const;
+
+  const PublicKey& public_key() const { return public_key_; }
+  Ed25519Signature Sign(std::string_view message) const;
+
+ private:
+  Seed seed_;
+  PublicKey public_key_;
+};
+
+/// The last record of a chain.
+struct CheckpointHead {
+  int64_t chain = 0;
+  int64_t sequence = 0;  ///< Never negative.
+  Sha256Hash hash{};
+  bool operator==(const CheckpointHead&) const = default;
+};
+
+constexpr int64_t kCheckpointVersion = 1;
+/// Chains in a checkpoint: what the longest JSON text that is read back (128 MiB) has room for.
+constexpr size_t kCheckpointChainsMax = 500'000;
+
+/// What is signed. It commits to every head through the root, so that a proof need not carry them all.
+///
+/// Signed bytes, integers big-endian and signed ones in two's complement:
+///
+///      0  16  "braid checkpoint" in ASCII
+///     16   4  version, 1
+///     20   8  sequence
+///     28   8  created_at in milliseconds since 1970
+///     36   8  number of chains
+///     44  32  Merkle root
+///     76   4  length of the store's name in bytes
+///     80   …  the store's name in UTF-8
+///
+/// The root is that of RFC 6962, section 2.1, with SHA-256. Leaf i is the head of the i-th chain in ascending order of
+/// chain ids, as 48 bytes:
+///
+///      0   8  chain
+///      8   8  sequence
+///     16  32  hash
+struct SignedStatement {
+  int64_t version = kCheckpointVersion;
+  std::string store;          ///< Which store it is about: 1 to 1024 bytes of UTF-8 without NUL.
+  int64_t sequence = 0;       ///< The highest of all heads; 0 if there is no chain.
+  int64_t created_at_ms = 0;  ///< As the signer's clock said.
+  int64_t chain_count = 0;
+  Sha256Hash root{};
+  std::string key_id;  ///< PublicKey::Id() of the signer; not signed, but checked against the key.
+  Ed25519Signature signature{};
+
+  bool operator==(const SignedStatement&) const = default;
+  /// The signed bytes, as above.
+  std::string Bytes() const;
+  /// OK if `key` signed exactly this; kUnsupportedFormat, kBadValue or kAuthenticationFailed.
+  Status Verify(const PublicKey& key) const;
+};
+
+struct Checkpoint {
+  SignedStatement statement;
+  std::vector<CheckpointHead> heads;  ///< Ascending by chain, each chain once.
+
+  bool operator==(const Checkpoint&) const = default;
+  /// OK if the heads are those of the statement and `key` signed it. kChainBroken if the heads do not fit the
+  /// statement.
+  Status Verify(const PublicKey& key) const;
+};
+
+struct CheckpointInput {
+  std::string store;
+  int64_t created_at_ms = 0;
+  std::vector<CheckpointHead> heads;  ///< In any order; each chain once, or kBadValue.
+};
+Result<Checkpoint> MakeCheckpoint(CheckpointInput input, const SigningKey& key);
+
+/// One line of JSON with hashes in hexadecimal.
+std::string ToJson(const Checkpoint& checkpoint);
+/// The checkpoint of a text whose heads fit its statement; the signature is for Verify to judge. An unknown version is
+/// kUnsupportedFormat; a field that is missing, unknown, there twice or malformed kFailedToParse; heads that do not fit
+/// the statement kChainBroken.
+Result<Checkpoint> ParseCheckpoint(std::string_view json);
+
+/// The hash of a record in the log as it is now, nothing if there is no such record, or why it cannot be told.
+using HashLookup = std::function<Result<std::optional<Sha256Hash>>(int64_t chain, int64_t sequence)>;
+
+/// OK if `key` signed the checkpoint and the log still has every head of it. kChainBroken names each chain whose
+/// history changed (the first ten, and how many in all): sequence, hash expected, hash found. It compares the heads
+/// alone: that the records before a head lead to its hash is what verifying the chain itself says.
+Status CheckAgainst(const Checkpoint& checkpoint, const PublicKey& key, const HashLookup& now);
+
+/// All that the hash of a record commits to. Lives for the call.
+struct HashedFields {
+  int64_t chain = 0;
+  int64_t sequence = 0;
+  Sha256Hash prev_hash{};
+  std::span<const int64_t> also;  ///< Other chains that carry the record: ascending, each once, without `chain`.
+  std::string_view payload;
+};
+/// Given by the caller, since the encoding that is hashed is that of the chains. Must be collision-free in all fields.
+using RecordHash = std::function<Sha256Hash(const HashedFields& record)>;
+
+struct ProvenRecord {
+  int64_t chain = 0;
+  int64_t sequence = 0;
+  Sha256Hash prev_hash{};
+  std::vector<int64_t> also;
+  std::string payload;
+  bool operator==(const ProvenRecord&) const = default;
+};
+
+/// A record after the proven one. Its chain is the same, and its prev_hash what the verifier has computed so far.
+struct LaterRecord {
+  int64_t sequence = 0;
+  std::vector<int64_t> also;
+  std::string payload;
+  bool operator==(const LaterRecord&) const = default;
+};
+
+/// That a record was in its chain when a checkpoint was made: the records from it to the head give the head's hash, the
+/// Merkle path from the head gives the root, and the root is signed. Carries all that is needed to check it.
+struct InclusionProof {
+  SignedStatement statement;
+  ProvenRecord record;
+  std::vector<LaterRecord> later;  ///< Ascending; the last is the head. Empty if the record itself is the head.
+  int64_t head_index = 0;          ///< Of the chain among all chains of the checkpoint.
+  std::vector<Sha256Hash> path;    ///< Siblings from the leaf upwards.
+  bool operator==(const InclusionProof&) const = default;
+};
+
+/// kChainBroken if the records do not lead to the chain's head in the checkpoint, kBadValue if it has no such chain,
+/// kInvalidLength if the JSON text would be longer than ParseInclusionProof reads (128 MiB).
+Result<InclusionProof> MakeInclusionProof(const Checkpoint& checkpoint, ProvenRecord record,
+                                          std::vector<LaterRecord> later, const RecordHash& hash_of);
+
+/// OK only if `key` signed a checkpoint in which the record is. A pure function: no store, no clock, no file. Whoever
+/// holds the checkpoint can compare its statement with the proof's to see that it is about the same one.
+Status VerifyInclusion(const InclusionProof& proof, const PublicKey& key, const RecordHash& hash_of);
+
+std::string ToJson(const InclusionProof& proof);
+/// As strict as ParseCheckpoint; whether the proof holds is for VerifyInclusion to judge.
+Result<InclusionProof> ParseInclusionProof(std::string_view json);
+
+}  // namespace braid
