@@ -1,0 +1,233 @@
+// Inclusion proofs: true ones of all shapes hold, and no lie does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "patterns/chains/checkpoint_testing.h"
+
+namespace braid {
+namespace {
+
+using testing::HasSubstr;
+
+Status Verify(const InclusionProof& proof) {
+  return VerifyInclusion(proof, test::KeyOf(1).public_key(), test::TestHash);
+}
+
+/// The proof that `json` is, if it is one that holds.
+std::optional<InclusionProof> Believed(std::string_view json) {
+  Result<InclusionProof> proof = ParseInclusionProof(json);
+  return proof.ok() && Verify(*proof).ok() ? std::optional(*std::move(proof)) : std::nullopt;
+}
+
+class ProofTest : public testing::Test {
+ protected:
+  /// Of the first record of the longest chain of a log.
+  static InclusionProof LongProof(const test::TestLog& log) {
+    const auto longest =
+        std::ranges::max_element(log.chains, {}, [](const auto& chain) { return chain.second.size(); });
+    return *log.Prove(longest->first, 0);
+  }
+  Random random_{test::Seed()};
+};
+
+TEST_F(ProofTest, EveryRecordOfLogsOfUpTo33ChainsIsProven) {
+  for (size_t chains = 1; chains <= 33; ++chains) {
+    const test::TestLog log(random_, chains, 4);
+    for (const auto& [chain, records] : log.chains) {
+      for (size_t i = 0; i < records.size(); ++i) {
+        const Result<InclusionProof> proof = log.Prove(chain, i);
+        ASSERT_OK(proof);
+        ASSERT_EQ(proof->later.size(), records.size() - 1 - i);
+        ASSERT_OK(Verify(*proof));
+        const Result<InclusionProof> back = ParseInclusionProof(ToJson(*proof));
+        ASSERT_OK(back);
+        ASSERT_EQ(*back, *proof);
+        ASSERT_EQ(proof->statement, log.checkpoint.statement);
+      }
+    }
+  }
+}
+
+struct Lie {
+  const char* name;
+  std::function<void(InclusionProof&)> tell;
+  Code code;
+};
+
+const Lie kLies[] = {
+    {"version", [](InclusionProof& p) { p.statement.version = 2; }, Code::kUnsupportedFormat},
+    {"version wrapped", [](InclusionProof& p) { p.statement.version += int64_t{1} << 32; }, Code::kUnsupportedFormat},
+    {"store", [](InclusionProof& p) { p.statement.store += "x"; }, Code::kAuthenticationFailed},
+    {"no store", [](InclusionProof& p) { p.statement.store.clear(); }, Code::kBadValue},
+    {"statement sequence", [](InclusionProof& p) { ++p.statement.sequence; }, Code::kAuthenticationFailed},
+    {"negative", [](InclusionProof& p) { p.statement.sequence = -1; }, Code::kBadValue},
+    {"created_at", [](InclusionProof& p) { ++p.statement.created_at_ms; }, Code::kAuthenticationFailed},
+    {"more chains", [](InclusionProof& p) { ++p.statement.chain_count; }, Code::kAuthenticationFailed},
+    {"no chains", [](InclusionProof& p) { p.statement.chain_count = 0; }, Code::kAuthenticationFailed},
+    {"negative chains", [](InclusionProof& p) { p.statement.chain_count = -1; }, Code::kBadValue},
+    {"root", [](InclusionProof& p) { p.statement.root[31] ^= 1; }, Code::kAuthenticationFailed},
+    {"key", [](InclusionProof& p) { p.statement.key_id = test::KeyOf(2).public_key().Id(); },
+     Code::kAuthenticationFailed},
+    {"no key", [](InclusionProof& p) { p.statement.key_id.clear(); }, Code::kAuthenticationFailed},
+    {"signature", [](InclusionProof& p) { p.statement.signature[0] ^= 1; }, Code::kAuthenticationFailed},
+    {"no signature", [](InclusionProof& p) { p.statement.signature = {}; }, Code::kAuthenticationFailed},
+    {"signed by another", [](InclusionProof& p) { p.statement.signature = test::KeyOf(2).Sign(p.statement.Bytes()); },
+     Code::kAuthenticationFailed},
+    {"chain", [](InclusionProof& p) { ++p.record.chain; }, Code::kChainBroken},
+    {"sequence", [](InclusionProof& p) { --p.record.sequence; }, Code::kChainBroken},
+    {"negative sequence", [](InclusionProof& p) { p.record.sequence = -1; }, Code::kChainBroken},
+    {"prev_hash", [](InclusionProof& p) { p.record.prev_hash[0] ^= 1; }, Code::kChainBroken},
+    {"payload", [](InclusionProof& p) { p.record.payload += "x"; }, Code::kChainBroken},
+    {"also", [](InclusionProof& p) { p.record.also.push_back(99); }, Code::kChainBroken},
+    {"also itself", [](InclusionProof& p) { p.record.also = {p.record.chain}; }, Code::kChainBroken},
+    {"also twice",
+     [](InclusionProof& p) {
+       p.record.also = {98, 98};
+     },
+     Code::kChainBroken},
+    {"also unsorted",
+     [](InclusionProof& p) {
+       p.record.also = {99, 98};
+     },
+     Code::kChainBroken},
+    {"later sequence", [](InclusionProof& p) { ++p.later.back().sequence; }, Code::kChainBroken},
+    {"later sequence back", [](InclusionProof& p) { p.later[0].sequence = p.record.sequence; }, Code::kChainBroken},
+    {"later payload", [](InclusionProof& p) { p.later[0].payload += "x"; }, Code::kChainBroken},
+    {"later also", [](InclusionProof& p) { p.later[0].also.push_back(99); }, Code::kChainBroken},
+    {"later cut", [](InclusionProof& p) { p.later.pop_back(); }, Code::kChainBroken},
+    {"later without the first", [](InclusionProof& p) { p.later.erase(p.later.begin()); }, Code::kChainBroken},
+    {"later longer", [](InclusionProof& p) { p.later.push_back({.sequence = 99}); }, Code::kChainBroken},
+    {"later swapped", [](InclusionProof& p) { std::swap(p.later[0], p.later[1]); }, Code::kChainBroken},
+    {"later payloads swapped",
+     [](InclusionProof& p) {
+       p.later[0].payload += "x";
+       std::swap(p.later[0].payload, p.later[1].payload);
+     },
+     Code::kChainBroken},
+    {"index", [](InclusionProof& p) { p.head_index ^= 1; }, Code::kChainBroken},
+    {"index too high", [](InclusionProof& p) { p.head_index = p.statement.chain_count; }, Code::kChainBroken},
+    {"index negative", [](InclusionProof& p) { p.head_index = -1; }, Code::kChainBroken},
+    {"path", [](InclusionProof& p) { p.path[0][0] ^= 1; }, Code::kChainBroken},
+    {"path cut above", [](InclusionProof& p) { p.path.pop_back(); }, Code::kChainBroken},
+    {"path cut below", [](InclusionProof& p) { p.path.erase(p.path.begin()); }, Code::kChainBroken},
+    {"path longer", [](InclusionProof& p) { p.path.push_back(p.path[0]); }, Code::kChainBroken},
+    {"no path", [](InclusionProof& p) { p.path.clear(); }, Code::kChainBroken},
+    {"path swapped", [](InclusionProof& p) { std::swap(p.path[0], p.path[1]); }, Code::kChainBroken},
+    {"path reversed", [](InclusionProof& p) { std::ranges::reverse(p.path); }, Code::kChainBroken},
+};
+
+TEST_F(ProofTest, EveryFieldMatters) {
+  const test::TestLog log(random_, 20, 8);
+  const auto longest = std::ranges::max_element(log.chains, {}, [](const auto& chain) { return chain.second.size(); });
+  ASSERT_GE(longest->second.size(), 3u) << "of 20 chains of up to 8 records";
+  const InclusionProof proof = LongProof(log);
+  ASSERT_OK(Verify(proof));
+  for (const Lie& lie : kLies) {
+    InclusionProof changed = proof;
+    lie.tell(changed);
+    ASSERT_NE(changed, proof) << lie.name;
+    EXPECT_EQ(Verify(changed).code(), lie.code) << lie.name << ": " << Verify(changed).ToString();
+    EXPECT_FALSE(Believed(ToJson(changed))) << lie.name;
+  }
+}
+
+// Whatever is done to the text: it is not believed, or it is read as the very same proof.
+TEST_F(ProofTest, EveryBitOfTheTextMatters) {
+  const test::TestLog log(random_, 5, 5);
+  const InclusionProof proof = LongProof(log);
+  const std::string json = ToJson(proof);
+  for (size_t bit = 0; bit < 8 * json.size(); ++bit) {
+    std::string changed = json;
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
+    const std::optional<InclusionProof> believed = Believed(changed);
+    EXPECT_TRUE(!believed || *believed == proof) << changed;
+  }
+  for (size_t place = 0; place < json.size(); ++place) {
+    EXPECT_FALSE(Believed(json.substr(0, place))) << place;
+    std::string shorter = json, longer = json;
+    shorter.erase(place, 1);
+    longer.insert(place, 1, json[random_.Below(json.size())]);
+    for (const std::string& changed : {shorter, longer}) {
+      const std::optional<InclusionProof> believed = Believed(changed);
+      EXPECT_TRUE(!believed || *believed == proof) << changed;
+    }
+  }
+}
+
+// Parts of two true proofs, put together in every way, hold only where they are one of the two.
+TEST_F(ProofTest, PartsOfTwoProofsDoNotMix) {
+  const test::TestLog log(random_, 9, 4), other_log(random_, 9, 4);
+  const auto any_of = [&](const test::TestLog& from) {
+    const auto chain = std::next(from.chains.begin(), static_cast<ptrdiff_t>(random_.Below(from.chains.size())));
+    return *from.Prove(chain->first, random_.Below(chain->second.size()));
+  };
+  for (int round = 0; round < 200; ++round) {
+    const InclusionProof first = any_of(log), second = any_of(random_.Chance(1, 2) ? log : other_log);
+    for (unsigned mix = 0; mix < 32; ++mix) {
+      InclusionProof proof = first;
+      if (mix & 1) proof.statement = second.statement;
+      if (mix & 2) proof.record = second.record;
+      if (mix & 4) proof.later = second.later;
+      if (mix & 8) proof.head_index = second.head_index;
+      if (mix & 16) proof.path = second.path;
+      ASSERT_EQ(Verify(proof).ok(), proof == first || proof == second) << "mix " << mix << "\n" << ToJson(proof);
+    }
+  }
+}
+
+TEST_F(ProofTest, AnotherKeyOrAnotherHashDoesNotVerify) {
+  const InclusionProof proof = LongProof(test::TestLog(random_, 3, 3));
+  EXPECT_EQ(VerifyInclusion(proof, test::KeyOf(2).public_key(), test::TestHash).code(), Code::kAuthenticationFailed);
+  const RecordHash other = [](const HashedFields& record) { return merkle::Sha256(record.payload); };
+  EXPECT_EQ(VerifyInclusion(proof, test::KeyOf(1).public_key(), other).code(), Code::kChainBroken);
+}
+
+TEST_F(ProofTest, NothingIsInAnEmptyCheckpoint) {
+  const test::TestLog empty(random_, 0, 1), one(random_, 1, 1);
+  InclusionProof proof = LongProof(one);
+  EXPECT_TRUE(proof.path.empty());
+  ASSERT_OK(Verify(proof));
+  proof.statement = empty.checkpoint.statement;
+  EXPECT_THAT(Verify(proof).ToString(), HasSubstr("ChainBroken (900004): there is no leaf 0 in a tree of 0 leaves"));
+}
+
+TEST_F(ProofTest, OnlyTheTruthCanBeMadeAProof) {
+  test::TestLog log(random_, 6, 4);
+  auto& [chain, records] = *log.chains.begin();
+  EXPECT_THAT(MakeInclusionProof(log.checkpoint, {.chain = 10'000}, {}, test::TestHash).status().ToString(),
+              HasSubstr("BadValue (2): the checkpoint has no chain 10000"));
+  records.back().payload += "rewritten";
+  EXPECT_THAT(log.Prove(chain, 0).status().ToString(),
+              HasSubstr(StrCat("ChainBroken (900004): chain ", chain, ": the records lead to")));
+  log.checkpoint.heads[0].hash[0] ^= 1;
+  EXPECT_THAT(log.Prove(chain, 0).status().ToString(), HasSubstr("ChainBroken (900004): the heads give the root"));
+}
+
+TEST_F(ProofTest, ReaderNamesWhatItRefuses) {
+  const std::string json = ToJson(LongProof(test::TestLog(random_, 4, 3)));
+  const auto why = [&](std::string_view part, std::string_view replacement) {
+    std::string changed = json;
+    const size_t place = changed.find(part);
+    EXPECT_NE(place, std::string::npos) << part;
+    return ParseInclusionProof(changed.replace(place, part.size(), replacement)).status().ToString();
+  };
+  EXPECT_THAT(why("\"version\":1", "\"version\":0"), HasSubstr("UnsupportedFormat (12): version 0 is not known"));
+  EXPECT_THAT(why("\"path\":[\"", "\"path\":[\"0"), HasSubstr("path[0]: expected 64 digits, got 65"));
+  EXPECT_THAT(why("\"path\":[", "\"path\":[1,"), HasSubstr("path[0]: not a string"));
+  EXPECT_THAT(why("\"later\":", "\"later\":[1],\"x\":"), HasSubstr("later[0]: not an object"));
+  EXPECT_THAT(why("\"also\":", "\"also\":[1.5],\"x\":"), HasSubstr("record.also[0]: not an integer"));
+  EXPECT_THAT(why("\"payload\":\"", "\"payload\":\"0"), HasSubstr("record.payload: an odd number"));
+  EXPECT_THAT(why("\"head_index\":", "\"head_index\":0,\"head_index\":"), HasSubstr("head_index: there twice"));
+  for (const char* field : {"checkpoint", "record", "later", "head_index", "path"}) {
+    EXPECT_THAT(why(StrCat("\"", field, "\":"), "\"other\":"), HasSubstr(StrCat(field, ": missing")));
+  }
+  for (const char* field : {"chain", "prev_hash", "also", "payload"}) {
+    EXPECT_THAT(why(StrCat("\"", field, "\":"), "\"other\":"), HasSubstr(StrCat("record.", field, ": missing")));
+  }
+  EXPECT_THAT(why("\"root\":", "\"other\":"), HasSubstr("checkpoint.root: missing"));
+}
+
+}  // namespace
+}  // namespace braid
