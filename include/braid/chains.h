@@ -1,0 +1,308 @@
+// Chains: append-only SHA-256 hash chains over any store, one chain a symbol, written in parallel (C1–C5, C7, C9, C10).
+//
+// A record belongs to a chain and carries a sequence and a payload that is opaque here. Sequences are global: one
+// source numbers all records, and a chain sees an increasing subset of the numbers. So a chain cannot tell from a
+// number alone that one before it is missing. What it can tell, and refuses (kChainBroken):
+//   gap   a record newer than the head that names a prev_hash other than the head's hash;
+//   fork  a record with a sequence at or below the head's that is not the record stored under that sequence;
+//   lie   a record that names a hash other than the one its contents have.
+// A record that names no hashes is given them. One already stored (same sequence, same contents) is acknowledged again.
+//
+// Hash of a record: SHA-256 over these bytes; every integer is big-endian, signed ones are two's complement.
+//      0  16  "braid.chain.v1" and two zero bytes: domain and version
+//     16   8  chain
+//     24   8  sequence
+//     32  32  prev_hash: the hash of the chain's record before; of the first, 32 zero bytes (the chain's number is in
+//             the bytes already, so two chains cannot begin alike)
+//     64   4  k: how many other chains carry the same record, 0 for most
+//     68   4  n: bytes of payload
+//     72  8k  the other chains, ascending
+//  72+8k   n  payload
+// Fixed widths and lengths before contents: no two records have the same bytes.
+//
+// In the store. Records of one chain that were committed together are one document, a segment, of the log:
+//   {_id: "<chain>:<first_seq, 19 digits>", symbol_id, first_seq, last_seq, count, prev_hash, hash, epoch, created_at,
+//   data}
+// with an index on {symbol_id: 1, last_seq: 1}; prev_hash is that of the first record, hash that of the last. data is
+//      0   1  1: version of this format
+//      1   1  0: the records follow as they are; 1: as one Zstandard frame
+//      2   2  zero
+//      4   4  count
+//      8   4  bytes of the records before compression
+//     12   8  symbol_id
+//     20   8  epoch
+//     28   8  created_at, milliseconds since 1970
+//     36  32  for each record: its hash
+//             the records: for each sequence 8, k 4, n 4, the other chains 8k, payload n
+// The collection <log>_heads has one document a chain: {_id: <chain>, seq, hash, records, epoch, halted: {…} if
+// halted}. A commit is one transaction: each chain's head is updated on the condition that it is as this writer last
+// saw it, and the segments are inserted. <log>_leases and <log>_repairs are explained at AcquireLease() and Repair().
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "braid/clients.h"
+#include "braid/status.h"
+
+namespace braid {
+
+class Clock;
+namespace chains {
+struct Parts;
+class WriterThreads;
+}  // namespace chains
+
+using ChainHash = std::array<uint8_t, 32>;
+
+/// What is appended.
+struct ChainRecord {
+  int64_t chain = 0;
+  int64_t sequence = 0;  ///< at least 1
+  std::string payload;   ///< at most Chains::kPayloadBytesMax
+  /// Further chains that carry the record, in any order: it is appended to all of them or to none (C9). Each has its
+  /// own hash of it.
+  std::vector<int64_t> also;
+  /// If given, must be what follows from the head and the contents. Of `chain`, not of the chains in `also`.
+  std::optional<ChainHash> prev_hash;
+  std::optional<ChainHash> hash;
+};
+
+/// What became of an appended record.
+struct Appended {
+  /// kChainBroken: it does not follow; says what was expected and what came, and the chain is halted. kChainHalted: it
+  /// was halted before. kLeaseLost: the chain is another process's now. kBadValue: not a record; nothing is halted.
+  Status status;
+  bool duplicate = false;  ///< was stored already; hash is the stored one
+  ChainHash hash{};        ///< of the record in `chain`, if status is OK
+};
+
+/// A stored record as it is read. Lives for the call.
+struct ChainRecordView {
+  int64_t chain = 0;
+  int64_t sequence = 0;
+  ChainHash prev_hash{};
+  ChainHash hash{};
+  std::span<const int64_t> also;
+  std::string_view payload;
+};
+
+/// The newest record of a chain.
+struct ChainHead {
+  int64_t chain = 0;
+  int64_t sequence = 0;
+  ChainHash hash{};
+  int64_t records = 0;  ///< how many the chain has
+  int64_t epoch = 0;    ///< the fencing token of the latest lease; 0 if there never was one
+  std::string halted;   ///< why the chain is halted; empty if it is not
+};
+
+/// The hash of a record as the comment above defines it. `also` must be ascending.
+ChainHash HashChainRecord(const ChainRecordView& record);
+
+struct ChainsOptions {
+  std::string database;
+  /// The log's collection; the names of the others begin with it.
+  std::string log = "engine_output_log";
+  /// Who appends, a name no other process has. Empty: no leases, and appends of several processes to one chain take
+  /// turns by retry. Otherwise every append needs the chain's lease (C10).
+  std::string owner;
+  /// How long a lease lasts without renewal. Default 10 s, at least 1 ms.
+  std::chrono::milliseconds lease_ttl{10'000};
+  /// Zstandard's level for segments, -50..19; negative is faster, 0 stores records as they are. Default -1.
+  int compression_level = -1;
+  /// What created_at, leases and repairs are dated by; null for the machine's.
+  const Clock* clock = nullptr;
+  Status Validate() const;
+};
+
+struct VerifyOptions {
+  /// Chains verified at the same time. Default 0: one a core.
+  uint32_t threads = 0;
+  /// Only records from here on; what comes before is trusted.
+  int64_t from_sequence = 1;
+  /// Only these chains; empty for all.
+  std::vector<int64_t> chains;
+  /// The list of damage ends here; it is counted further. Default 1000.
+  uint32_t damage_max = 1000;
+  /// Called now and then, on any of the threads, with the records verified so far. May be empty.
+  std::function<void(int64_t records)> on_progress;
+};
+
+struct ChainDamage {
+  int64_t chain = 0;
+  int64_t sequence = 0;  ///< of the record, or of a segment's first if no record can be told
+  std::string what;      ///< what differs: expected and got
+};
+
+struct VerifyReport {
+  bool ok() const { return damaged == 0; }
+  int64_t chains = 0;
+  int64_t records = 0;
+  int64_t payload_bytes = 0;
+  int64_t damaged = 0;              ///< how much was found
+  std::vector<ChainDamage> damage;  ///< ordered by chain and place
+};
+
+enum class RepairAction {
+  /// Go on from the head: the refused record stays refused, whatever follows the head is accepted.
+  kResume,
+  /// Set the head to the newest record of the log, after a head was lost or changed; then go on. The whole chain must
+  /// verify otherwise.
+  kHeadFromLog,
+};
+
+struct RepairOptions {
+  RepairAction action = RepairAction::kResume;
+  std::string by;      ///< who decided it; needed
+  std::string reason;  ///< needed
+};
+
+struct LeaseInfo {
+  int64_t chain = 0;
+  std::string owner;
+  int64_t epoch = 0;
+  int64_t expires_at_ms = 0;
+};
+
+/// The chains of one store. Any thread; calls for one chain take turns. The Clients must outlive it.
+/// Invariants: (1) a record is stored only if its prev_hash is the hash of the chain's record before it; (2) Append()
+/// reports OK only once the record is durable; (3) a chain whose record was refused accepts nothing until Repair().
+class Chains {
+ public:
+  static constexpr size_t kPayloadBytesMax = 8u << 20;
+  static constexpr size_t kBatchBytesMax = 64u << 20;
+
+  /// Creates the collections and the index if absent.
+  static Result<std::unique_ptr<Chains>> Open(Clients& clients, const ChainsOptions& options);
+  ~Chains();
+  Chains(const Chains&) = delete;
+  Chains& operator=(const Chains&) = delete;
+
+  /// Appends the records in their order with one durable commit: an answer for each. An error: the store failed;
+  /// nothing is known to be stored, and the same call again is safe. At most kBatchBytesMax of payload.
+  Result<std::vector<Appended>> Append(std::span<const ChainRecord> records);
+
+  /// Every chain that has records, ascending, as the store has it now.
+  Result<std::vector<ChainHead>> Heads();
+
+  /// Reads everything again and names all that differs (C5). An error: the store failed.
+  Result<VerifyReport> Verify(const VerifyOptions& options);
+
+  /// Every record from a sequence on, in the order of sequences, with each chain's newest as of now as the end. A
+  /// record of several chains comes once, as its smallest chain has it. Reads are checked for format, not hashed:
+  /// Verify() does that. Memory: a few segments a chain. An error of `each` ends it; kRecordDamaged if a segment cannot
+  /// be read.
+  Status Merge(int64_t from_sequence, const std::function<Status(const ChainRecordView&)>& each);
+
+  /// Makes a halted chain go on; the only way. <log>_repairs keeps {symbol_id, at, by, reason, action, before, after,
+  /// halted}.
+  Status Repair(int64_t chain, const RepairOptions& options);
+
+  /// Takes the lease of a chain that is free, expired or already ours, and gives its epoch, the fencing token. The
+  /// chain's head gets the epoch in the same transaction, so that from then on no append under an older one can commit,
+  /// however late it wakes up. kConflictingOperationInProgress if another owner has it. <log>_leases: {_id: <chain>,
+  /// owner, epoch, expires_at}.
+  Result<int64_t> AcquireLease(int64_t chain);
+  /// Renews every lease this object holds and gives those it lost: their appends are kLeaseLost until acquired again.
+  Result<std::vector<int64_t>> RenewLeases();
+  /// Gives the lease up, so that another can take it at once. OK if it is not held.
+  Status ReleaseLease(int64_t chain);
+  /// All leases of the store, whoever has them.
+  Result<std::vector<LeaseInfo>> Leases();
+
+  const ChainsOptions& options() const;
+
+ private:
+  explicit Chains(std::unique_ptr<chains::Parts> parts);
+  std::unique_ptr<chains::Parts> parts_;
+};
+
+struct ChainWritersOptions {
+  /// Threads that chains are spread over. Default 8, 1..256; Resize() changes it while running.
+  uint32_t writers = 8;
+  /// Records in one durable commit: more is faster, but acknowledged later. Default 500, 1..10000.
+  uint32_t batch_records_max = 500;
+  /// How long a record waits for a batch to fill. Default 2 ms, 0..1000.
+  std::chrono::milliseconds batch_delay{2};
+  /// Records waiting at one writer before Submit() waits or is refused. Default 10000, 1..1000000.
+  uint32_t queue_records_max = 10'000;
+  /// Waits between tries while the store fails: doubles from the first to the second. Default 10 ms, 1 s.
+  std::chrono::milliseconds retry_first{10};
+  std::chrono::milliseconds retry_most{1000};
+  /// A chain with at least this share of the records of an interval gets a writer of its own, and gives it back below
+  /// half the share. Default 0.5; over 1 never.
+  double hot_share = 0.5;
+  /// The interval; also how often leases are renewed. Default 1 s, at least 10 ms.
+  std::chrono::milliseconds interval{1000};
+  Status Validate() const;
+};
+
+struct ChainWriterFigures {
+  int id = 0;
+  std::optional<int64_t> own_chain;  ///< the chain it writes alone, if any
+  size_t chains = 0;
+  size_t queue_depth = 0;
+  int64_t records = 0;  ///< acknowledged so far
+  int64_t commits = 0;
+  int64_t retries = 0;       ///< failed tries
+  double batch_records = 0;  ///< mean of the last interval, as are the next three
+  double records_per_second = 0;
+  double commit_mean_ms = 0;
+  double commit_most_ms = 0;
+  std::string last_error;  ///< of the store, while it fails
+};
+
+/// Threads that append records as they come. Records of one chain keep the order of their Submit() calls: each chain
+/// has one queue, and at most one batch of it is being committed at any time, whichever writer has the chain. Any
+/// thread.
+class ChainWriters {
+ public:
+  enum class WhenFull { kWait, kRefuse };
+  using Done = std::function<void(const Appended&)>;
+
+  /// The Chains must outlive it.
+  static Result<std::unique_ptr<ChainWriters>> Start(Chains& chains, const ChainWritersOptions& options);
+  /// Stop().
+  ~ChainWriters();
+  ChainWriters(const ChainWriters&) = delete;
+  ChainWriters& operator=(const ChainWriters&) = delete;
+
+  /// Queues a record. `done` is called once, on a writer's thread, when the record is durable or refused; it must not
+  /// wait for another record. An error: it was not queued; kQueueFull if there is no room, kShutdownInProgress after
+  /// Stop().
+  Status Submit(ChainRecord record, Done done, WhenFull when_full = WhenFull::kWait);
+  Result<std::future<Appended>> Submit(ChainRecord record, WhenFull when_full = WhenFull::kWait);
+
+  /// Returns when all that was submitted before is done.
+  void Flush();
+
+  /// Commits what is queued and ends the threads. While the store fails it is tried for `patience` more; what is left
+  /// then is answered with the store's error. OK if all was committed or refused by its chain.
+  Status Stop(std::chrono::milliseconds patience = std::chrono::milliseconds(30'000));
+
+  /// Changes the number of writers; chains are spread anew, those with a writer of their own keep it.
+  Status Resize(uint32_t writers);
+
+  /// Gives a chain a writer of its own, or takes it away. The batch under way is finished first, what is queued
+  /// moves along (C7). Chains given a writer by hand keep it until taken back by hand. OK if it is so already.
+  Status GiveOwnWriter(int64_t chain);
+  Status TakeBack(int64_t chain);
+
+  std::vector<ChainWriterFigures> Figures() const;
+
+ private:
+  explicit ChainWriters(std::unique_ptr<chains::WriterThreads> threads);
+  std::unique_ptr<chains::WriterThreads> threads_;
+};
+
+}  // namespace braid

@@ -1,0 +1,122 @@
+#include "braid/chains.h"
+
+#include "base/strings.h"
+#include "client/command.h"
+#include "client/fields.h"
+#include "patterns/chains/hash.h"
+#include "patterns/chains/parts.h"
+
+namespace braid {
+
+using client::Bson;
+
+Status ChainsOptions::Validate() const {
+  if (database.empty() || log.empty()) return Status(Code::kBadValue, "chains need a database and a collection");
+  if (lease_ttl.count() < 1) return Status(Code::kBadValue, "lease_ttl must be at least 1 ms");
+  if (compression_level < -50 || compression_level > 19) {
+    return Status(Code::kBadValue, StrCat("compression_level is ", compression_level, ", not in -50..19"));
+  }
+  return {};
+}
+
+Chains::Chains(std::unique_ptr<chains::Parts> parts) : parts_(std::move(parts)) {}
+Chains::~Chains() = default;
+const ChainsOptions& Chains::options() const { return parts_->options; }
+
+Result<std::unique_ptr<Chains>> Chains::Open(Clients& clients, const ChainsOptions& options) {
+  BRAID_CHECK_OK(options.Validate());
+  auto parts = std::make_unique<chains::Parts>(clients, options);
+  BRAID_CHECK_OK(parts->CreateCollections());
+  return std::unique_ptr<Chains>(new Chains(std::move(parts)));
+}
+
+Result<std::vector<ChainHead>> Chains::Heads() {
+  BRAID_TRY(std::vector<ChainHead> heads, parts_->LoadHeads({}));
+  std::erase_if(heads, [](const ChainHead& head) { return head.sequence == 0; });
+  return heads;
+}
+
+chains::ChainState& chains::Parts::StateOf(int64_t chain) {
+  const std::lock_guard lock(mu);
+  auto& state = states[chain];
+  if (state == nullptr) state = std::make_unique<chains::ChainState>();
+  return *state;
+}
+
+// Before any transaction: not every store creates collections inside one.
+Status chains::Parts::CreateCollections() {
+  const Client client = clients.Acquire();
+  for (const std::string* name : {&options.log, &heads, &leases, &repairs}) {
+    Bson create;
+    create.Text("create", *name);
+    const auto reply = client::RunCommand(client.get(), options.database.c_str(), create.get());
+    if (!reply.ok() && reply.error().code() != Code::kNamespaceExists) return reply.error();
+  }
+  Bson key;
+  key.Integer("symbol_id", 1).Integer("last_seq", 1);
+  Bson index;
+  index.Document("key", key).Text("name", "symbol_id_1_last_seq_1");
+  Bson indexes;
+  indexes.Document("0", index);
+  Bson command;
+  command.Text("createIndexes", options.log).Array("indexes", indexes);
+  return client::RunCommand(client.get(), options.database.c_str(), command.get()).status();
+}
+
+Result<std::vector<ChainHead>> chains::Parts::LoadHeads(std::span<const int64_t> numbers) {
+  Bson filter;
+  if (!numbers.empty()) {
+    Bson ids;
+    for (size_t i = 0; i < numbers.size(); ++i) ids.Integer(StrCat(i).c_str(), numbers[i]);
+    Bson in;
+    in.Array("$in", ids);
+    filter.Document("_id", in);
+  }
+  Bson sort;
+  sort.Integer("_id", 1);
+  std::vector<ChainHead> loaded;
+  BRAID_CHECK_OK(RunTransaction(clients, {.database = options.database}, [&](Transaction& transaction) {
+    loaded.clear();
+    return transaction.Find(heads, filter.get(), {.sort = sort.get()}, [&](const bson_t& document) -> Status {
+      BRAID_TRY(loaded.emplace_back(), HeadOf(document));
+      return {};
+    });
+  }));
+  return loaded;
+}
+
+Status chains::Parts::CreateHead(int64_t chain) {
+  Bson filter;
+  filter.Integer("_id", chain);
+  Bson fields;
+  fields.Integer("seq", 0).Binary("hash", chains::TextOf(chains::kGenesis)).Integer("records", 0).Integer("epoch", 0);
+  Bson change;
+  change.Document("$setOnInsert", fields);
+  const Transaction::Update update{.filter = filter.get(), .change = change.get(), .upsert = true};
+  return RunTransaction(clients, {.database = options.database}, [&](Transaction& transaction) {
+    return transaction.UpdateOnes(heads, {&update, 1}).status();
+  });
+}
+
+Result<ChainHead> chains::HeadOf(const bson_t& document) {
+  ChainHead head;
+  head.chain = client::IntegerOf(&document, "_id");
+  const std::string_view hash = client::BinaryOf(&document, "hash");
+  if (hash.size() != head.hash.size()) {
+    return Status(Code::kRecordDamaged, StrCat("head of chain ", head.chain, ": hash is not 32 bytes"));
+  }
+  std::copy(hash.begin(), hash.end(), head.hash.begin());
+  head.sequence = client::IntegerOf(&document, "seq");
+  head.records = client::IntegerOf(&document, "records");
+  head.epoch = client::IntegerOf(&document, "epoch");
+  head.halted = client::TextOf(&document, "halted.why");
+  return head;
+}
+
+void chains::AppendHeadCondition(const ChainHead& head, client::Bson& filter) {
+  filter.Integer("_id", head.chain).Integer("seq", head.sequence).Binary("hash", TextOf(head.hash));
+  filter.Integer("epoch", head.epoch);
+  BSON_APPEND_NULL(filter.get(), "halted");
+}
+
+}  // namespace braid

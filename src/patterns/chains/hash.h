@@ -1,0 +1,19 @@
+// The hash of a record, from its canonical bytes (braid/chains.h), and what else is done with hashes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "braid/chains.h"
+
+namespace braid::chains {
+
+constexpr ChainHash kGenesis{};
+
+inline std::string_view TextOf(const ChainHash& hash) {
+  return {reinterpret_cast<const char*>(hash.data()), hash.size()};
+}
+/// 64 hexadecimal digits.
+std::string HexOf(const ChainHash& hash);
+
+}  // namespace braid::chains

@@ -1,0 +1,78 @@
+#include "patterns/chains/log.h"
+
+#include "client/fields.h"
+
+namespace braid::chains {
+
+using client::Bson;
+
+namespace {
+
+Status Find(const client::CollectionPtr& collection, const Bson& filter, const Bson& opts,
+            const std::function<Status(const bson_t&)>& each) {
+  const client::CursorPtr cursor(mongoc_collection_find_with_opts(collection.get(), filter.get(), opts.get(), nullptr));
+  const bson_t* document = nullptr;
+  while (mongoc_cursor_next(cursor.get(), &document)) BRAID_CHECK_OK(each(*document));
+  bson_error_t error{};
+  return mongoc_cursor_error(cursor.get(), &error) ? client::FromError(error) : Status();
+}
+
+}  // namespace
+
+Status FindSegments(mongoc_client_t* client, const ChainsOptions& options, const SegmentQuery& query,
+                    const std::function<Status(const bson_t&)>& each) {
+  Bson filter;
+  filter.Integer("symbol_id", query.chain);
+  if (query.from_sequence > 0) {
+    Bson from;
+    from.Integer("$gte", query.from_sequence);
+    filter.Document("last_seq", from);
+  }
+  Bson sort;
+  sort.Integer("symbol_id", 1).Integer("last_seq", 1);
+  Bson opts;
+  opts.Document("sort", sort);
+  if (query.limit > 0) opts.Integer("limit", query.limit);
+  return Find(client::CollectionOf(client, options.database, options.log), filter, opts, each);
+}
+
+// From one chain to the next by the index: the cost is of the chains, not of the segments.
+Result<std::vector<int64_t>> ChainsInLog(mongoc_client_t* client, const ChainsOptions& options) {
+  Bson sort;
+  sort.Integer("symbol_id", 1);
+  Bson fields;
+  fields.Integer("symbol_id", 1);
+  Bson opts;
+  opts.Document("sort", sort).Document("projection", fields).Integer("limit", 1);
+  const client::CollectionPtr log = client::CollectionOf(client, options.database, options.log);
+  std::vector<int64_t> chains;
+  for (;;) {
+    Bson after;
+    after.Integer(chains.empty() ? "$gte" : "$gt", chains.empty() ? INT64_MIN : chains.back());
+    Bson filter;
+    filter.Document("symbol_id", after);
+    const size_t before = chains.size();
+    BRAID_CHECK_OK(Find(log, filter, opts, [&](const bson_t& document) {
+      chains.push_back(client::IntegerOf(&document, "symbol_id"));
+      return Status();
+    }));
+    if (chains.size() == before) return chains;
+  }
+}
+
+Result<std::vector<int64_t>> ChainsWithHead(mongoc_client_t* client, const ChainsOptions& options,
+                                            const std::string& heads) {
+  Bson empty;
+  empty.Integer("$ne", 0);
+  Bson filter;
+  filter.Document("seq", empty);
+  const Bson opts;
+  std::vector<int64_t> chains;
+  BRAID_CHECK_OK(Find(client::CollectionOf(client, options.database, heads), filter, opts, [&](const bson_t& document) {
+    chains.push_back(client::IntegerOf(&document, "_id"));
+    return Status();
+  }));
+  return chains;
+}
+
+}  // namespace braid::chains

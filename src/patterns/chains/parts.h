@@ -1,0 +1,56 @@
+// What a Chains object knows: its collections, and each chain's head as it was last seen.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "braid/chains.h"
+#include "braid/transaction.h"
+#include "client/handles.h"
+
+namespace braid::chains {
+
+/// A head's document to and from BSON. A head that is no head (kRecordDamaged) names the field.
+Result<ChainHead> HeadOf(const bson_t& document);
+/// {_id, seq, hash, epoch, halted: null}: matches the head only if it is still as given and not halted.
+void AppendHeadCondition(const ChainHead& head, client::Bson& filter);
+
+/// A chain as this process sees it.
+struct ChainState {
+  std::mutex mu;                   // held over a commit, so that appends to one chain take turns
+  bool known = false;              // whether `head` is worth trying; the store decides at the commit. Guarded by mu
+  ChainHead head;                  // guarded by mu
+  std::atomic<int64_t> lease = 0;  // the epoch we hold it under; 0: none
+};
+
+struct Parts {
+  Parts(Clients& store, ChainsOptions chosen)
+      : clients(store),
+        options(std::move(chosen)),
+        clock(options.clock != nullptr ? *options.clock : Clock::System()),
+        heads(options.log + "_heads"),
+        leases(options.log + "_leases"),
+        repairs(options.log + "_repairs") {}
+
+  ChainState& StateOf(int64_t chain);
+  Status CreateCollections();
+  /// The heads of some chains (all if none is named), ascending, in one snapshot; unknown chains are left out.
+  Result<std::vector<ChainHead>> LoadHeads(std::span<const int64_t> numbers);
+  /// Makes sure that a chain has a head's document; it begins before the first record.
+  Status CreateHead(int64_t chain);
+
+  Clients& clients;
+  const ChainsOptions options;
+  const Clock& clock;
+  const std::string heads;
+  const std::string leases;
+  const std::string repairs;
+
+  std::mutex mu;
+  std::unordered_map<int64_t, std::unique_ptr<ChainState>> states;  // guarded by mu; never shrinks
+};
+
+}  // namespace braid::chains

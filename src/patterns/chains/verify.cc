@@ -1,0 +1,85 @@
+#include "patterns/chains/verify.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "client/fields.h"
+#include "patterns/chains/hash.h"
+
+namespace braid::chains {
+
+void ChainVerifier::Add(const bson_t& document) {
+  if (const Status status = segment_.Read(document); !status.ok()) return Unreadable(document, status);
+  const int64_t first = segment_.records().front().sequence;
+  for (const std::string& problem : segment_.problems()) Damaged(first, problem);
+  if (segment_.chain() != chain_) Damaged(first, StrCat("symbol_id: expected ", chain_, ", got ", segment_.chain()));
+  if (linked_ && segment_.prev_hash() != hash_ && segment_.prev_hash() != computed_) {
+    Damaged(first, StrCat("prev_hash of the segment: expected ", HexOf(hash_), " of sequence ", sequence_, ", got ",
+                          HexOf(segment_.prev_hash()), "; it was changed, or records before it are missing"));
+    computed_ = hash_;
+  }
+  // From here on as the segment has it, with the other hash as the second choice, so that one fault is named once.
+  if (!computed_ || segment_.prev_hash() != hash_) hash_ = segment_.prev_hash();
+  linked_ = true;
+  for (const ChainRecordView& record : segment_.records()) AddRecord(record);
+}
+
+// Goes on at the next segment, with the hash that this one says it ends with.
+void ChainVerifier::Unreadable(const bson_t& document, const Status& status) {
+  Damaged(client::IntegerOf(&document, "first_seq"), std::string(status.message()));
+  unreadable_ = true;
+  linked_ = false;
+  computed_.reset();
+  sequence_ = std::max(sequence_, client::IntegerOf(&document, "last_seq"));
+  if (expected_ && expected_->sequence <= sequence_) expected_seen_ = true;  // cannot be told: the segment is named
+}
+
+// A stored hash that does not fit says that contents or hash were changed; the next record, which names the hash, tells
+// which: it fits the stored hash or the computed one.
+void ChainVerifier::AddRecord(const ChainRecordView& record) {
+  ++records_;
+  payload_bytes_ += static_cast<int64_t>(record.payload.size());
+  if (record.sequence <= sequence_) {
+    Damaged(record.sequence, StrCat("sequence: expected one after ", sequence_, ", got ", record.sequence));
+  }
+  ChainRecordView checked = record;
+  checked.chain = chain_;
+  checked.prev_hash = hash_;
+  ChainHash hash = HashChainRecord(checked);
+  if (hash != record.hash && computed_) {
+    checked.prev_hash = *computed_;
+    hash = HashChainRecord(checked);
+  }
+  computed_.reset();
+  if (hash != record.hash) {
+    Damaged(record.sequence, StrCat("hash: expected ", HexOf(hash), " from the contents, got ", HexOf(record.hash)));
+    computed_ = hash;
+  }
+  hash_ = record.hash;
+  sequence_ = record.sequence;
+  for (const int64_t other : record.also) shared_.push_back({record.sequence, chain_, other});
+  if (expected_ && expected_->sequence == record.sequence) {
+    expected_seen_ = true;
+    if (expected_->hash != record.hash) {
+      Damaged(record.sequence,
+              StrCat("hash in the head: expected ", HexOf(record.hash), ", got ", HexOf(expected_->hash)));
+    }
+  }
+}
+
+void ChainVerifier::Finish(const std::optional<ChainHead>& before, const std::optional<ChainHead>& after) {
+  if (before && before->sequence > 0 && !expected_seen_) {
+    Damaged(before->sequence, StrCat("the head names a record that the log does not have; its newest is ", sequence_));
+  }
+  const int64_t head_sequence = after ? after->sequence : 0;
+  if (sequence_ > head_sequence) {
+    Damaged(sequence_, after ? StrCat("the log goes on past the head: expected ", head_sequence, " to be the newest")
+                             : std::string("the chain has records, but no head"));
+  }
+  const bool quiet = before && after && before->sequence == after->sequence;
+  if (quiet && whole_ && !unreadable_ && after->records != records_) {
+    Damaged(head_sequence, StrCat("records in the head: expected ", records_, ", got ", after->records));
+  }
+}
+
+}  // namespace braid::chains

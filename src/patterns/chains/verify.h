@@ -1,0 +1,64 @@
+// Verification of one chain: every hash again from the payload, every link, every redundant field (C5).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "braid/chains.h"
+#include "patterns/chains/segment.h"
+
+namespace braid::chains {
+
+/// Pure: is fed the segments of one chain in their order, and says what is wrong with them.
+class ChainVerifier {
+ public:
+  using OnDamage = std::function<void(ChainDamage)>;
+  /// One side of a record that several chains carry.
+  struct Shared {
+    int64_t sequence;
+    int64_t chain;
+    int64_t other;
+    auto operator<=>(const Shared&) const = default;
+  };
+
+  /// `trusted`: the first segment's prev_hash is taken as it is, because what comes before is not verified.
+  ChainVerifier(int64_t chain, bool trusted, OnDamage on_damage)
+      : chain_(chain), whole_(!trusted), linked_(!trusted), on_damage_(std::move(on_damage)) {}
+
+  void Add(const bson_t& document);
+  /// After the last segment. `before` and `after` are the head as it was before the first segment was read and after
+  /// the last: a chain may grow meanwhile, but what the head said must be there, and nothing may be past it.
+  void Finish(const std::optional<ChainHead>& before, const std::optional<ChainHead>& after);
+
+  int64_t records() const { return records_; }
+  int64_t payload_bytes() const { return payload_bytes_; }
+  int64_t last_sequence() const { return sequence_; }
+  const ChainHash& last_hash() const { return hash_; }
+  const std::vector<Shared>& shared() const { return shared_; }
+  /// To be told whether the head as it was at the beginning is a record of the chain.
+  void ExpectHead(const ChainHead& head) { expected_ = head; }
+
+ private:
+  void Unreadable(const bson_t& document, const Status& status);
+  void AddRecord(const ChainRecordView& record);
+  void Damaged(int64_t sequence, std::string what) { on_damage_({chain_, sequence, std::move(what)}); }
+
+  const int64_t chain_;
+  const bool whole_;  // from the chain's first record on
+  bool linked_;       // whether hash_ is what the next record must name
+  const OnDamage on_damage_;
+  Segment segment_;
+  int64_t sequence_ = 0;               // of the record before
+  ChainHash hash_{};                   // its stored hash
+  std::optional<ChainHash> computed_;  // the hash it should have, if that is not the stored one
+  std::optional<ChainHead> expected_;
+  bool expected_seen_ = false;
+  bool unreadable_ = false;  // some records could not be read, so that their number is not known
+  int64_t records_ = 0;
+  int64_t payload_bytes_ = 0;
+  std::vector<Shared> shared_;
+};
+
+}  // namespace braid::chains
