@@ -17,6 +17,7 @@ pkg_check_modules(MONGOC REQUIRED IMPORTED_TARGET libmongoc-1.0)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(SNAPPY REQUIRED IMPORTED_TARGET snappy)
+pkg_check_modules(RABBITMQ REQUIRED IMPORTED_TARGET librabbitmq)
 pkg_check_modules(TOML REQUIRED IMPORTED_TARGET tomlplusplus)
 
 find_library(ROCKSDB_LIBRARY rocksdb REQUIRED)
