@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "braid/status.h"
@@ -27,6 +28,10 @@ Action SetUpExport(CLI::App& app);
 Action SetUpImport(CLI::App& app);
 Action SetUpServe(CLI::App& app);
 Action SetUpShards(CLI::App& app);
+Action SetUpStaking(CLI::App& app);
+
+/// A subcommand that is made of subcommands, one of which must be given.
+Action SetUpNested(CLI::App& app, std::span<const Subcommand> subcommands);
 
 constexpr Subcommand kSubcommands[] = {
     // sorted by name
@@ -35,6 +40,7 @@ constexpr Subcommand kSubcommands[] = {
     {"import", "Read documents from a file into a collection.", SetUpImport},
     {"serve", "Serve a store to MongoDB clients.", SetUpServe},
     {"shards", "Help with sharding: which key to choose.", SetUpShards},
+    {"staking", "Staking statistics: take in events, ask for totals, check them.", SetUpStaking},
 };
 
 }  // namespace braid::cli

@@ -1,5 +1,6 @@
 #include "client/handles.h"
 
+#include <cstdio>
 #include <mutex>
 
 #include "base/log.h"
@@ -39,6 +40,12 @@ Status FromError(const bson_error_t& error) {
   const bool misuse = error.domain == MONGOC_ERROR_BSON || error.domain == MONGOC_ERROR_COMMAND ||
                       error.domain == MONGOC_ERROR_TRANSACTION || error.domain == MONGOC_ERROR_CURSOR;
   return Status(misuse ? Code::kBadValue : Code::kHostUnreachable, error.message);
+}
+
+void PrintJson(const Bson& document) {
+  char* text = bson_as_relaxed_extended_json(document.get(), nullptr);
+  std::printf("%s\n", text);
+  bson_free(text);
 }
 
 Result<BsonPtr> ParseJson(std::string_view text) {

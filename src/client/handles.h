@@ -54,6 +54,10 @@ class Bson {
     bson_append_int64(&bson_, key, -1, value);
     return *this;
   }
+  Bson& Double(const char* key, double value) {
+    bson_append_double(&bson_, key, -1, value);
+    return *this;
+  }
   Bson& Bool(const char* key, bool value) {
     bson_append_bool(&bson_, key, -1, value);
     return *this;
@@ -92,6 +96,9 @@ inline CollectionPtr CollectionOf(mongoc_client_t* client, const std::string& da
 
 /// What libmongoc says, with the server's code if it was the server that said it, else kHostUnreachable.
 Status FromError(const bson_error_t& error);
+
+/// The document as one line of plain JSON on standard output (F4).
+void PrintJson(const Bson& document);
 
 /// Extended JSON to BSON; kFailedToParse.
 Result<BsonPtr> ParseJson(std::string_view text);

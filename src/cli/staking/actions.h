@@ -1,0 +1,31 @@
+// The subcommands of `braid staking`: one file each.
+#pragma once
+
+#include <string>
+
+#include "cli/subcommands.h"
+#include "services/staking/tables.h"
+
+namespace braid::cli::staking {
+
+Action SetUpIngest(CLI::App& app);
+Action SetUpStats(CLI::App& app);
+Action SetUpAudit(CLI::App& app);
+Action SetUpShards(CLI::App& app);
+Action SetUpBackfill(CLI::App& app);
+Action SetUpGenerate(CLI::App& app);
+
+/// What most of them need.
+struct Common {
+  std::string store = "./data";
+  braid::staking::Options options;
+  bool json = false;
+};
+
+/// Adds --store, --db, --logical-shard-count and --json.
+void AddCommonOptions(CLI::App& app, Common& common);
+
+/// "1.25000000 BTC"
+std::string Bitcoin(int64_t satoshi);
+
+}  // namespace braid::cli::staking

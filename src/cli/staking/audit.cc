@@ -1,0 +1,94 @@
+// braid staking audit: are the totals what the delegations say? (A9)
+#include "services/staking/audit.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/strings.h"
+#include "cli/staking/actions.h"
+#include "cli/store_option.h"
+#include "client/handles.h"
+
+namespace braid::cli::staking {
+namespace {
+
+using namespace braid::staking;
+
+struct Args {
+  Common common;
+  bool repair = false;
+};
+
+constexpr size_t kShownMax = 20;
+
+void PrintJson(const AuditReport& report) {
+  client::Bson differences;
+  for (size_t i = 0; i < report.differences.size(); ++i) {
+    const Difference& difference = report.differences[i];
+    client::Bson one;
+    one.Text("collection", difference.where)
+        .Text("id", difference.id)
+        .Text("field", difference.field)
+        .Integer("expected", difference.expected)
+        .Integer("found", difference.found);
+    differences.Document(StrCat(i).c_str(), one);
+  }
+  client::Bson json;
+  json.Bool("ok", report.ok())
+      .Integer("delegations", static_cast<int64_t>(report.delegations))
+      .Integer("finality_providers", static_cast<int64_t>(report.finality_providers))
+      .Integer("stakers", static_cast<int64_t>(report.stakers))
+      .Integer("locks", static_cast<int64_t>(report.locks))
+      .Integer("pending_events", static_cast<int64_t>(report.pending_events))
+      .Integer("differences_total", static_cast<int64_t>(report.differences_total))
+      .Array("differences", differences)
+      .Integer("repaired", static_cast<int64_t>(report.repaired));
+  client::PrintJson(json);
+}
+
+void PrintText(const AuditReport& report) {
+  std::printf("%llu delegations of %llu stakers with %llu finality providers, %llu locks, %llu pending events\n",
+              static_cast<unsigned long long>(report.delegations), static_cast<unsigned long long>(report.stakers),
+              static_cast<unsigned long long>(report.finality_providers), static_cast<unsigned long long>(report.locks),
+              static_cast<unsigned long long>(report.pending_events));
+  for (size_t i = 0; i < std::min(kShownMax, report.differences.size()); ++i) {
+    const Difference& difference = report.differences[i];
+    std::printf("%s %s: %s is %lld, the delegations say %lld\n", difference.where.c_str(),
+                difference.id.empty() ? "(all)" : difference.id.c_str(), difference.field.c_str(),
+                static_cast<long long>(difference.found), static_cast<long long>(difference.expected));
+  }
+  if (report.differences_total > kShownMax) {
+    std::printf("… %llu differences in all\n", static_cast<unsigned long long>(report.differences_total));
+  }
+}
+
+Status Run(Args& args) {
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, args.common.options));
+  BRAID_TRY(const AuditReport report, Audit(*clients, *tables, args.repair));
+  args.common.json ? PrintJson(report) : PrintText(report);
+  if (report.ok()) {
+    if (!args.common.json) std::printf("every total is what the delegations say\n");
+    return {};
+  }
+  if (args.repair) {
+    return Status(Code::kOperationFailed,
+                  StrCat(report.differences_total, " differences were found and ", report.repaired,
+                         " totals and flags repaired: audit once more to see that all is well"));
+  }
+  return Status(Code::kOperationFailed,
+                StrCat(report.differences_total,
+                       " differences; nothing was changed. --repair makes totals and flags what "
+                       "the delegations say"));
+}
+
+}  // namespace
+
+Action SetUpAudit(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  AddCommonOptions(app, args->common);
+  app.add_flag("--repair", args->repair, "Makes totals and flags what the delegations say.");
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::staking

@@ -1,0 +1,127 @@
+// braid staking ingest: events from files or standard input into the statistics.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "base/strings.h"
+#include "cli/interrupt.h"
+#include "cli/staking/actions.h"
+#include "cli/store_option.h"
+#include "cli/transfer/lines.h"
+#include "cli/transfer/progress.h"
+#include "client/handles.h"
+#include "services/staking/ingestor.h"
+
+namespace braid::cli::staking {
+namespace {
+
+using braid::staking::IngestOptions;
+using braid::staking::Ingestor;
+using braid::staking::Outcome;
+
+struct Args {
+  Common common;
+  std::vector<std::string> files = {"-"};
+  size_t workers = 2;
+  size_t batch = 5000;
+  bool quiet = false;
+};
+
+void AddOptions(CLI::App& app, Args& args) {
+  AddCommonOptions(app, args.common);
+  app.add_option("files", args.files, "Files with one event a line, packed with gzip or not; - is standard input.")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.add_option("-j,--workers", args.workers, "Transactions side by side, each with a logical shard of its own.")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--batch", args.batch, "Events in one transaction at most.")
+      ->check(CLI::Range(1, 20'000))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--quiet", args.quiet, "No progress.");
+}
+
+std::string Describe(const Outcome& outcome) {
+  return StrCat(outcome.accepted, " accepted, ", outcome.duplicate, " duplicate, ", outcome.parked, " parked, ",
+                outcome.rejected, " rejected");
+}
+
+void PrintJson(const Outcome& outcome, const Ingestor& ingestor, double seconds) {
+  client::Bson json;
+  json.Integer("accepted", static_cast<int64_t>(outcome.accepted))
+      .Integer("duplicate", static_cast<int64_t>(outcome.duplicate))
+      .Integer("parked", static_cast<int64_t>(outcome.parked))
+      .Integer("rejected", static_cast<int64_t>(outcome.rejected))
+      .Integer("released", static_cast<int64_t>(outcome.released))
+      .Integer("retries", static_cast<int64_t>(ingestor.retries()))
+      .Double("seconds", seconds);
+  client::PrintJson(json);
+}
+
+// Figures for the progress line, from another thread.
+struct Progress {
+  std::mutex mu;
+  Outcome outcome;  // guarded by mu
+};
+
+Status IngestFile(Ingestor& ingestor, const std::string& path, const std::atomic<bool>& stop, Progress& progress) {
+  BRAID_TRY(const std::unique_ptr<transfer::Lines> lines, transfer::Lines::Open(path));
+  while (!stop.load()) {
+    BRAID_TRY(const std::vector<std::string_view> next, lines->Next());
+    if (next.empty()) break;
+    BRAID_TRY(const Outcome outcome, ingestor.Apply(next));
+    const std::lock_guard lock(progress.mu);
+    progress.outcome += outcome;
+  }
+  return {};
+}
+
+Status Run(Args& args) {
+  const std::atomic<bool>& stop = StopOnInterrupt();
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  IngestOptions options{.tables = args.common.options, .workers = args.workers, .batch_events_max = args.batch};
+  options.stop = &stop;
+  BRAID_TRY(const std::unique_ptr<Ingestor> ingestor, Ingestor::Open(*clients, options));
+  const auto start = std::chrono::steady_clock::now();
+  Progress progress;
+  Status status;
+  {
+    const transfer::Progress line(
+        [&] {
+          const std::lock_guard lock(progress.mu);
+          return Describe(progress.outcome);
+        },
+        args.quiet);
+    for (const std::string& file : args.files) {
+      if (status = IngestFile(*ingestor, file, stop, progress); !status.ok()) break;
+    }
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  if (args.common.json) PrintJson(progress.outcome, *ingestor, seconds.count());
+  const std::string summary = StrCat(Describe(progress.outcome), " in ", fmt::format("{:.1f}", seconds.count()), " s");
+  if (!status.ok()) {
+    return Status(status.code(), StrCat(status.message(), "\n", summary,
+                                        "\nGive the same events again: what was taken in is not taken in twice."));
+  }
+  if (stop.load()) return Status(Code::kInterrupted, StrCat("interrupted\n", summary));
+  transfer::PrintLine(summary);
+  if (progress.outcome.rejected > 0) {
+    transfer::PrintLine(
+        StrCat("the rejected ones are in ", args.common.options.database, ".unprocessable_messages, with the reason"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Action SetUpIngest(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  AddOptions(app, *args);
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::staking

@@ -1,0 +1,61 @@
+// braid staking shards: the logical shards that the counters are spread over.
+#include "services/staking/shards.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/strings.h"
+#include "cli/staking/actions.h"
+#include "cli/store_option.h"
+#include "client/handles.h"
+
+namespace braid::cli::staking {
+namespace {
+
+using namespace braid::staking;
+
+void PrintJson(const std::vector<ShardInfo>& shards) {
+  client::Bson rows;
+  for (size_t i = 0; i < shards.size(); ++i) {
+    client::Bson row;
+    row.Text("shard", shards[i].shard);
+    for (size_t field = 0; field < std::size(kFieldNames); ++field)
+      row.Integer(kFieldNames[field], shards[i].sums[field]);
+    row.Text("owner", shards[i].owner).Integer("owned_ms", shards[i].owned_ms);
+    rows.Document(StrCat(i).c_str(), row);
+  }
+  client::Bson json;
+  json.Integer("logical_shard_count", static_cast<int64_t>(shards.size())).Array("shards", rows);
+  client::PrintJson(json);
+}
+
+void PrintText(const std::vector<ShardInfo>& shards) {
+  std::printf(
+      "%zu logical shards: so many documents are read for each sum, and so many writers can work side by side.\n",
+      shards.size());
+  std::printf("A shard alone may be negative: only sums mean something.\n");
+  std::printf("%5s  %26s  %18s  %s\n", "shard", "active_tvl", "total_delegations", "owner");
+  for (const ShardInfo& shard : shards) {
+    const std::string owner = shard.owner.empty() ? "-" : StrCat(shard.owner, ", for ", shard.owned_ms / 1000, " s");
+    std::printf("%5s  %22lld sat  %18lld  %s\n", shard.shard.c_str(), static_cast<long long>(shard.sums[kActiveTvl]),
+                static_cast<long long>(shard.sums[kTotalDelegations]), owner.c_str());
+  }
+}
+
+Status Run(Common& common) {
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(common.store));
+  BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, common.options));
+  BRAID_TRY(const std::vector<ShardInfo> shards, DescribeShards(*clients, *tables));
+  common.json ? PrintJson(shards) : PrintText(shards);
+  return {};
+}
+
+}  // namespace
+
+Action SetUpShards(CLI::App& app) {
+  const auto common = std::make_shared<Common>();
+  AddCommonOptions(app, *common);
+  return [common] { return Run(*common); };
+}
+
+}  // namespace braid::cli::staking

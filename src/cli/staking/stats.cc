@@ -1,0 +1,136 @@
+// braid staking stats: totals and rankings (A8).
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/strings.h"
+#include "cli/staking/actions.h"
+#include "cli/store_option.h"
+#include "client/handles.h"
+#include "services/staking/queries.h"
+
+namespace braid::cli::staking {
+namespace {
+
+using namespace braid::staking;
+
+struct Args {
+  Common common;
+  std::string provider;
+  std::string staker;
+  std::string rank;
+  size_t limit = 20;
+  std::string after;
+};
+
+void AddOptions(CLI::App& app, Args& args) {
+  AddCommonOptions(app, args.common);
+  CLI::Option* provider =
+      app.add_option("--finality-provider", args.provider, "Of this finality provider, by its public key.")
+          ->type_name("HEX");
+  CLI::Option* staker = app.add_option("--staker", args.staker, "Of this staker, by its public key.")
+                            ->type_name("HEX")
+                            ->excludes(provider);
+  CLI::Option* rank =
+      app.add_option("--rank", args.rank, "finality-providers or stakers, by active_tvl, highest first.")
+          ->check(CLI::IsMember({"finality-providers", "stakers"}))
+          ->excludes(provider)
+          ->excludes(staker);
+  app.add_option("--limit", args.limit, "Rows of a page.")
+      ->check(CLI::Range(1, 10'000))
+      ->type_name("N")
+      ->needs(rank)
+      ->capture_default_str();
+  app.add_option("--after", args.after, "Where the page before ended: its `next`.")->type_name("NEXT")->needs(rank);
+}
+
+void AppendSums(client::Bson& json, const Counters& set, const CounterValues& sums) {
+  for (size_t i = 0; i < set.options().fields.size(); ++i) json.Integer(set.options().fields[i].c_str(), sums[i]);
+}
+
+void PrintSums(const CounterValues& sums) {
+  std::printf("active_tvl          %s\n", Bitcoin(sums[kActiveTvl]).c_str());
+  std::printf("total_tvl           %s\n", Bitcoin(sums[kTotalTvl]).c_str());
+  std::printf("active_delegations  %lld\n", static_cast<long long>(sums[kActiveDelegations]));
+  std::printf("total_delegations   %lld\n", static_cast<long long>(sums[kTotalDelegations]));
+}
+
+Status ShowOverall(Clients& clients, const Tables& tables, bool json) {
+  BRAID_TRY(const Overall overall, GetOverallStats(clients, tables));
+  if (json) {
+    client::Bson out;
+    AppendSums(out, *tables.overall, overall.sums);
+    out.Integer("pending_events", overall.pending_events)
+        .Integer("unprocessable_messages", overall.unprocessable_messages)
+        .Integer("logical_shard_count", tables.overall->shard_count());
+    client::PrintJson(out);
+    return {};
+  }
+  PrintSums(overall.sums);
+  std::printf("total_stakers       %lld\n", static_cast<long long>(overall.sums[kTotalStakers]));
+  std::printf("pending_events      %lld\n", static_cast<long long>(overall.pending_events));
+  std::printf("unprocessable       %lld\n", static_cast<long long>(overall.unprocessable_messages));
+  std::printf("logical shards      %u (documents read for this)\n", tables.overall->shard_count());
+  return {};
+}
+
+Status ShowEntity(Clients& clients, const Tables& tables, const Counters& set, const std::string& key, bool json) {
+  BRAID_TRY(const CounterValues sums, GetStats(clients, tables, set, key));
+  if (json) {
+    client::Bson out;
+    out.Text(&set == tables.stakers.get() ? "staker_pk_hex" : "finality_provider_pk_hex", key);
+    AppendSums(out, set, sums);
+    client::PrintJson(out);
+    return {};
+  }
+  PrintSums(sums);
+  return {};
+}
+
+Status ShowRanking(Clients& clients, const Tables& tables, const Args& args) {
+  const bool stakers = args.rank == "stakers";
+  const Counters& set = stakers ? *tables.stakers : *tables.providers;
+  BRAID_TRY(const Page page, Rank(clients, tables, set, args.limit, args.after));
+  if (args.common.json) {
+    client::Bson rows;
+    for (size_t i = 0; i < page.rows.size(); ++i) {
+      client::Bson row;
+      row.Text(stakers ? "staker_pk_hex" : "finality_provider_pk_hex", page.rows[i].entity);
+      AppendSums(row, set, page.rows[i].sums);
+      rows.Document(StrCat(i).c_str(), row);
+    }
+    client::Bson out;
+    out.Array("rows", rows).Text("next", page.next);
+    client::PrintJson(out);
+    return {};
+  }
+  std::printf("%-66s  %24s  %24s  %8s  %8s\n", stakers ? "staker" : "finality provider", "active_tvl", "total_tvl",
+              "active", "total");
+  for (const Ranked& row : page.rows) {
+    std::printf("%-66s  %24s  %24s  %8lld  %8lld\n", row.entity.c_str(), Bitcoin(row.sums[kActiveTvl]).c_str(),
+                Bitcoin(row.sums[kTotalTvl]).c_str(), static_cast<long long>(row.sums[kActiveDelegations]),
+                static_cast<long long>(row.sums[kTotalDelegations]));
+  }
+  if (!page.next.empty()) std::printf("next page: --after %s\n", page.next.c_str());
+  return {};
+}
+
+Status Run(Args& args) {
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, args.common.options));
+  if (!args.provider.empty()) return ShowEntity(*clients, *tables, *tables->providers, args.provider, args.common.json);
+  if (!args.staker.empty()) return ShowEntity(*clients, *tables, *tables->stakers, args.staker, args.common.json);
+  if (!args.rank.empty()) return ShowRanking(*clients, *tables, args);
+  return ShowOverall(*clients, *tables, args.common.json);
+}
+
+}  // namespace
+
+Action SetUpStats(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  AddOptions(app, *args);
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::staking
