@@ -191,6 +191,8 @@ TEST_F(ProofTest, NothingIsInAnEmptyCheckpoint) {
   ASSERT_OK(Verify(proof));
   proof.statement = empty.checkpoint.statement;
   EXPECT_THAT(Verify(proof).ToString(), HasSubstr("ChainBroken (900004): there is no leaf 0 in a tree of 0 leaves"));
+  proof.head_index = -1;
+  EXPECT_THAT(Verify(proof).ToString(), HasSubstr("there is no chain number -1"));
 }
 
 TEST_F(ProofTest, OnlyTheTruthCanBeMadeAProof) {
@@ -203,6 +205,34 @@ TEST_F(ProofTest, OnlyTheTruthCanBeMadeAProof) {
               HasSubstr(StrCat("ChainBroken (900004): chain ", chain, ": the records lead to")));
   log.checkpoint.heads[0].hash[0] ^= 1;
   EXPECT_THAT(log.Prove(chain, 0).status().ToString(), HasSubstr("ChainBroken (900004): the heads give the root"));
+}
+
+// Even if their hashes lead to a signed head: a sequence that does not ascend, and other chains in another order.
+TEST_F(ProofTest, RecordsNoChainCanHaveAreRefused) {
+  const auto prove = [](const ProvenRecord& record, const std::vector<LaterRecord>& later) {
+    CheckpointHead head = {.chain = record.chain, .sequence = record.sequence};
+    head.hash = test::TestHash({record.chain, record.sequence, record.prev_hash, record.also, record.payload});
+    for (const LaterRecord& next : later) {
+      head.hash = test::TestHash({record.chain, next.sequence, head.hash, next.also, next.payload});
+      head.sequence = next.sequence;
+    }
+    const Result<Checkpoint> checkpoint = MakeCheckpoint({.store = "s", .heads = {head}}, test::KeyOf(1));
+    EXPECT_OK(checkpoint);
+    const InclusionProof proof = {.statement = checkpoint->statement, .record = record, .later = later};
+    const Status made = MakeInclusionProof(*checkpoint, record, later, test::TestHash).status();
+    EXPECT_EQ(made.ToString(), Verify(proof).ToString());
+    return made.ToString();
+  };
+  EXPECT_EQ(prove({.chain = 7, .sequence = 5}, {{.sequence = 6}}), "OK");
+  EXPECT_EQ(prove({.chain = 7, .sequence = 5, .also = {6, 8}}, {{.sequence = 6, .also = {-1, 9}}}), "OK");
+  EXPECT_THAT(prove({.chain = 7, .sequence = 5}, {{.sequence = 5}}), HasSubstr("sequence 5 cannot follow sequence 5"));
+  EXPECT_THAT(prove({.chain = 7, .sequence = 5}, {{.sequence = 4}}), HasSubstr("sequence 4 cannot follow sequence 5"));
+  for (const std::vector<int64_t>& also : {std::vector<int64_t>{9, 8}, {8, 8}, {6, 7, 8}}) {
+    EXPECT_THAT(prove({.chain = 7, .sequence = 5, .also = also}, {}),
+                HasSubstr("chain 7, sequence 5: the other chains"));
+    EXPECT_THAT(prove({.chain = 7, .sequence = 5}, {{.sequence = 6, .also = also}}),
+                HasSubstr("chain 7, sequence 6: "));
+  }
 }
 
 TEST_F(ProofTest, ReaderNamesWhatItRefuses) {
