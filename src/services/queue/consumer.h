@@ -41,7 +41,8 @@ struct Message {
 ///
 /// A lost connection is kHostUnreachable (or another retryable code): call Reconnect(). Whatever the broker refuses (a
 /// wrong password, a queue that is gone or has other properties) is an error that is not retryable and names the queue.
-/// After any error of Fetch or Ack the connection is closed.
+/// After any error of Fetch or Ack, but kBadValue, the connection is closed. RabbitMQ also refuses a consumer that
+/// leaves a message unacknowledged for half an hour (its consumer_timeout).
 class Consumer {
  public:
   static Result<std::unique_ptr<Consumer>> Connect(const ConsumerOptions& options);

@@ -169,7 +169,6 @@ TEST_F(WithBroker, AKilledBrokerComesBackWithEverythingConfirmed) {
   auto consumer = Connect(Options());
   const auto before = Take(*consumer, 1000);
   ASSERT_OK(consumer->Ack(before.back().tag));
-  ExpectNothing(*Connect({.address = broker_->address(), .queue = queue_ + "2"}));  // time for the acknowledgement
   broker_->Kill();
   EXPECT_EQ(FetchError(*consumer).code(), Code::kHostUnreachable);
   EXPECT_EQ(consumer->Reconnect(kMoment).code(), Code::kHostUnreachable) << "nobody is there";
@@ -180,7 +179,7 @@ TEST_F(WithBroker, AKilledBrokerComesBackWithEverythingConfirmed) {
   broker_->Start();
   waiting.join();
   ASSERT_OK(reconnected);
-  // The acknowledgement may not have reached the disk: then the first half comes too, but never less than the second.
+  // The acknowledgement may not have reached the disk: then some of the first half come too. The second half must.
   std::vector<Message> messages;
   while (messages.empty() || messages.back().body != "message 1999") {
     const auto fetched = consumer->Fetch(messages, 2000, kSoon);
@@ -188,8 +187,9 @@ TEST_F(WithBroker, AKilledBrokerComesBackWithEverythingConfirmed) {
     ASSERT_GT(*fetched, 0u);
   }
   ASSERT_GE(messages.size(), 1000u);
+  messages.erase(messages.begin(), messages.end() - 1000);
   const auto all = Numbered(2000);
-  EXPECT_EQ(Bodies(messages), std::vector(all.end() - static_cast<ptrdiff_t>(messages.size()), all.end()));
+  EXPECT_EQ(Bodies(messages), std::vector(all.begin() + 1000, all.end()));
 }
 
 TEST_F(WithBroker, ABrokerThatIsStoppedInGoodOrderIsRetryable) {
