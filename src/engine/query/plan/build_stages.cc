@@ -2,6 +2,7 @@
 #include "engine/query/plan/access.h"
 #include "engine/query/plan/collection_scan.h"
 #include "engine/query/plan/fetch.h"
+#include "engine/query/plan/id_points.h"
 #include "engine/query/plan/output_stages.h"
 #include "engine/query/plan/row_scan.h"
 #include "engine/query/plan/skip_limit.h"
@@ -11,12 +12,17 @@
 namespace braid::query::plan {
 namespace {
 
+std::unique_ptr<Stage> BuildScan(Run& run, const IndexPath& path) {
+  if (IdPoints::Serves(path)) return std::make_unique<IdPoints>(run, path);
+  return std::make_unique<IndexScan>(run, path);
+}
+
 std::unique_ptr<Stage> BuildSource(Run& run, const Query& query, const Access& access) {
   switch (access.kind) {
     case Access::Kind::kNothing: return std::make_unique<End>(run);
     case Access::Kind::kRows: return std::make_unique<RowScan>(run, access.residual, access.backward);
     case Access::Kind::kCollection: return std::make_unique<CollectionScan>(run, access.residual, access.backward);
-    case Access::Kind::kIndex: return std::make_unique<IndexScan>(run, access.paths.front());
+    case Access::Kind::kIndex: return BuildScan(run, access.paths.front());
     case Access::Kind::kUnion: {
       std::vector<std::unique_ptr<Stage>> scans;
       for (const IndexPath& path : access.paths) scans.push_back(std::make_unique<IndexScan>(run, path));
