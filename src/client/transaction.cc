@@ -59,6 +59,7 @@ Status Transaction::Insert(const std::string& collection, std::span<const bson_t
   if (documents.empty()) return {};
   Bson opts;
   AppendSession(opts.get());
+  opts.Bool("validate", false);  // the server does
   const CollectionPtr handle = CollectionOf(client_, database_, collection);
   bson_error_t error{};
   Bson reply;
@@ -74,8 +75,9 @@ Result<Transaction::Matched> Transaction::UpdateOnes(const std::string& collecti
   const CollectionPtr handle = CollectionOf(client_, database_, collection);
   const BulkPtr bulk(mongoc_collection_create_bulk_operation_with_opts(handle.get(), opts.get()));
   Bson plain;
+  plain.Bool("validate", false);  // the server does
   Bson upserting;
-  upserting.Bool("upsert", true);
+  upserting.Bool("validate", false).Bool("upsert", true);
   bson_error_t error{};
   for (const Update& update : updates) {
     const bson_t* how = update.upsert ? upserting.get() : plain.get();

@@ -14,6 +14,7 @@ Action SetUpAudit(CLI::App& app);
 Action SetUpShards(CLI::App& app);
 Action SetUpBackfill(CLI::App& app);
 Action SetUpGenerate(CLI::App& app);
+Action SetUpPublish(CLI::App& app);
 
 /// What most of them need.
 struct Common {

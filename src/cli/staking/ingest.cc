@@ -1,4 +1,4 @@
-// braid staking ingest: events from files or standard input into the statistics.
+// braid staking ingest: events from files, standard input or a queue into the statistics.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,7 +12,7 @@
 #include "cli/transfer/lines.h"
 #include "cli/transfer/progress.h"
 #include "client/handles.h"
-#include "services/staking/ingestor.h"
+#include "services/staking/consume.h"
 
 namespace braid::cli::staking {
 namespace {
@@ -24,6 +24,10 @@ using braid::staking::Outcome;
 struct Args {
   Common common;
   std::vector<std::string> files = {"-"};
+  std::string queue;
+  std::string queue_name = "staking_events";
+  uint32_t prefetch = 20'000;
+  double idle_exit_seconds = 0;
   size_t workers = 2;
   size_t batch = 5000;
   bool quiet = false;
@@ -31,9 +35,29 @@ struct Args {
 
 void AddOptions(CLI::App& app, Args& args) {
   AddCommonOptions(app, args.common);
-  app.add_option("files", args.files, "Files with one event a line, packed with gzip or not; - is standard input.")
-      ->type_name("FILE")
+  CLI::Option* files =
+      app.add_option("files", args.files, "Files with one event a line, packed with gzip or not; - is standard input.")
+          ->type_name("FILE")
+          ->capture_default_str();
+  CLI::Option* queue =
+      app.add_option("--queue", args.queue,
+                     "A RabbitMQ broker, as amqp://USER:PASSWORD@HOST:PORT/VHOST, to take events from until SIGINT or "
+                     "SIGTERM. A message is acknowledged once its effect is on disk.")
+          ->type_name("URI")
+          ->excludes(files);
+  app.add_option("--queue-name", args.queue_name, "The queue; made, durable, if it is not there.")
+      ->type_name("NAME")
+      ->needs(queue)
       ->capture_default_str();
+  app.add_option("--prefetch", args.prefetch, "Messages that the broker sends ahead of their acknowledgement.")
+      ->check(CLI::Range(1, 65'535))
+      ->type_name("N")
+      ->needs(queue)
+      ->capture_default_str();
+  app.add_option("--idle-exit", args.idle_exit_seconds, "Ends when no message came for so many seconds.")
+      ->check(CLI::PositiveNumber)
+      ->type_name("S")
+      ->needs(queue);
   app.add_option("-j,--workers", args.workers, "Transactions side by side, each with a logical shard of its own.")
       ->check(CLI::Range(1, 64))
       ->type_name("N")
@@ -80,6 +104,27 @@ Status IngestFile(Ingestor& ingestor, const std::string& path, const std::atomic
   return {};
 }
 
+Status IngestQueue(Ingestor& ingestor, const Args& args, const std::atomic<bool>& stop, Progress& progress) {
+  BRAID_TRY(queue::Address address, queue::ParseAddress(args.queue));
+  BRAID_TRY(
+      const std::unique_ptr<queue::Consumer> consumer,
+      queue::Consumer::Connect({.address = std::move(address), .queue = args.queue_name, .prefetch = args.prefetch}));
+  braid::staking::ConsumeOptions options;
+  options.batch_messages_max = std::min<size_t>(args.workers * args.batch, std::max<uint32_t>(1, args.prefetch / 2));
+  options.idle_exit = std::chrono::milliseconds(static_cast<int64_t>(args.idle_exit_seconds * 1000));
+  options.stop = &stop;
+  options.on_batch = [&](const Outcome& outcome) {
+    const std::lock_guard lock(progress.mu);
+    progress.outcome += outcome;
+  };
+  return Consume(*consumer, ingestor, options);
+}
+
+Status IngestFiles(Ingestor& ingestor, const Args& args, const std::atomic<bool>& stop, Progress& progress) {
+  for (const std::string& file : args.files) BRAID_CHECK_OK(IngestFile(ingestor, file, stop, progress));
+  return {};
+}
+
 Status Run(Args& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
@@ -96,9 +141,8 @@ Status Run(Args& args) {
           return Describe(progress.outcome);
         },
         args.quiet);
-    for (const std::string& file : args.files) {
-      if (status = IngestFile(*ingestor, file, stop, progress); !status.ok()) break;
-    }
+    status = args.queue.empty() ? IngestFiles(*ingestor, args, stop, progress)
+                                : IngestQueue(*ingestor, args, stop, progress);
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   if (args.common.json) PrintJson(progress.outcome, *ingestor, seconds.count());
@@ -107,7 +151,7 @@ Status Run(Args& args) {
     return Status(status.code(), StrCat(status.message(), "\n", summary,
                                         "\nGive the same events again: what was taken in is not taken in twice."));
   }
-  if (stop.load()) return Status(Code::kInterrupted, StrCat("interrupted\n", summary));
+  if (stop.load() && args.queue.empty()) return Status(Code::kInterrupted, StrCat("interrupted\n", summary));
   transfer::PrintLine(summary);
   if (progress.outcome.rejected > 0) {
     transfer::PrintLine(

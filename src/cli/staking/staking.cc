@@ -33,6 +33,7 @@ constexpr Subcommand kActions[] = {
     {"shards", "The logical shards: how many, whose, and what they hold.", SetUpShards},
     {"backfill", "Do calculations that older delegations lack.", SetUpBackfill},
     {"generate", "Write made-up events, one a line, to standard output.", SetUpGenerate},
+    {"publish", "Put lines of a file into a queue of RabbitMQ.", SetUpPublish},
 };
 
 }  // namespace

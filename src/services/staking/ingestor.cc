@@ -1,5 +1,6 @@
 #include "services/staking/ingestor.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "base/strings.h"
@@ -96,6 +97,8 @@ Status Ingestor::ApplyPart(ApplyBatch apply, State state, size_t part, Outcome& 
     std::vector<Event>& from = state == State::kActive ? worker->parts[part].active : worker->parts[part].unbonded;
     std::move(from.begin(), from.end(), std::back_inserter(events));
   }
+  // Neighbours in the store are read and written one after the other. Of equal events the first to come stays first.
+  std::ranges::stable_sort(events, {}, &Event::hash);
   const std::span<const Event> all(events);
   for (size_t begin = 0; begin < all.size(); begin += options_.batch_events_max) {
     const auto batch = all.subspan(begin, std::min(options_.batch_events_max, all.size() - begin));

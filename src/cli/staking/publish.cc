@@ -1,0 +1,61 @@
+// braid staking publish: lines of a file as durable messages of a queue, each confirmed by the broker.
+#include <CLI/CLI.hpp>
+
+#include "base/strings.h"
+#include "cli/interrupt.h"
+#include "cli/staking/actions.h"
+#include "cli/transfer/lines.h"
+#include "cli/transfer/progress.h"
+#include "services/queue/publisher.h"
+
+namespace braid::cli::staking {
+namespace {
+
+struct Args {
+  std::string file = "-";
+  std::string queue;
+  std::string queue_name = "staking_events";
+};
+
+Status Run(const Args& args) {
+  const std::atomic<bool>& stop = StopOnInterrupt();
+  BRAID_TRY(queue::Address address, queue::ParseAddress(args.queue));
+  BRAID_TRY(const auto publisher, queue::Publisher::Connect({.address = std::move(address), .queue = args.queue_name}));
+  BRAID_TRY(const std::unique_ptr<transfer::Lines> lines, transfer::Lines::Open(args.file));
+  std::atomic<uint64_t> published = 0;
+  Status status;
+  {
+    const transfer::Progress progress([&] { return StrCat(published.load(), " messages confirmed"); }, false);
+    while (status.ok() && !stop.load()) {
+      BRAID_TRY(const std::vector<std::string_view> next, lines->Next());
+      if (next.empty()) break;
+      const std::vector<std::string> bodies(next.begin(), next.end());
+      const queue::Publisher::Outcome outcome = publisher->Publish(bodies);
+      published += outcome.confirmed;
+      status = outcome.status;
+    }
+  }
+  const std::string summary = StrCat(published.load(), " messages confirmed by the broker");
+  if (!status.ok()) return Status(status.code(), StrCat(status.message(), "\n", summary));
+  if (stop.load()) return Status(Code::kInterrupted, StrCat("interrupted\n", summary));
+  transfer::PrintLine(summary);
+  return {};
+}
+
+}  // namespace
+
+Action SetUpPublish(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  app.add_option("file", args->file, "File to read, packed with gzip or not; - is standard input.")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.add_option("--queue", args->queue, "The broker, as amqp://USER:PASSWORD@HOST:PORT/VHOST.")
+      ->type_name("URI")
+      ->required();
+  app.add_option("--queue-name", args->queue_name, "The queue; made, durable, if it is not there.")
+      ->type_name("NAME")
+      ->capture_default_str();
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::staking
