@@ -11,7 +11,7 @@
 //   - strings in UTF-8, where only these are escaped: " and \ with \, the control characters U+0008, 9, A, C and D as
 //     \b \t \n \f \r, the others below U+0020 as \u00xx with lower-case digits;
 //   - integers of 64 bits (signed or unsigned) in decimal, other numbers as the shortest text that reads back as the
-//     same double;
+//     same double, with .0 if it would be an integer's otherwise;
 //   - decimals are strings and stay as they were given, digit for digit: 1.50 is not 1.5.
 // So a payload is itself a line of F2.
 #pragma once

@@ -1,0 +1,91 @@
+// Reading JSON strictly: every field known, there once, of its type; an error names the field by its whole path.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/strings.h"
+#include "braid/status.h"
+#include "services/settlement/output.h"
+
+namespace braid::settlement {
+
+namespace json = simdjson::dom;
+
+/// Where a value stands; put into words only if something is wrong with it. Lives on the stack of its readers.
+struct Where {
+  const Where* parent = nullptr;
+  std::string_view name = {};  ///< of a field; empty for the element of a list
+  size_t index = 0;
+
+  /// "trades[3].price"
+  std::string ToString() const;
+};
+
+/// kBadValue: "trades[3].price is missing".
+Status Bad(const Where& where, std::string_view what);
+
+/// The value of a field that must, or may, be there. `read` is called with the element and its Where.
+template <typename Read>
+struct Field {
+  std::string_view name;
+  bool needed;
+  Read read;
+};
+template <typename Read>
+Field<Read> Needed(std::string_view name, Read read) {
+  return {name, true, read};
+}
+template <typename Read>
+Field<Read> Optional(std::string_view name, Read read) {
+  return {name, false, read};
+}
+
+template <typename... Fields>
+Status ReadObject(json::element value, const Where& where, const Fields&... fields) {
+  json::object object;
+  if (value.get_object().get(object) != simdjson::SUCCESS) return Bad(where, "is not an object");
+  uint32_t found = 0;
+  for (const auto& [name, element] : object) {
+    const Where here{&where, name};
+    Status status = Bad(here, "is unknown");
+    uint32_t bit = 1;
+    const auto try_field = [&, &name = name, &element = element](const auto& field) {
+      if (name != field.name) {
+        bit <<= 1;
+        return false;
+      }
+      status = (found & bit) != 0 ? Bad(here, "is there twice") : field.read(element, here);
+      found |= bit;
+      return true;
+    };
+    if (!(try_field(fields) || ...) || !status.ok()) return status;
+  }
+  uint32_t bit = 1;
+  Status status;
+  const auto check = [&](const auto& field) {
+    const bool missing = field.needed && (found & bit) == 0;
+    if (missing) status = Bad(Where{&where, field.name}, "is missing");
+    bit <<= 1;
+    return missing;
+  };
+  static_cast<void>((check(fields) || ...));
+  return status;
+}
+
+Status ReadInteger(json::element value, const Where& where, int64_t least, int64_t& out);
+/// At most kTextBytesMax bytes.
+Status ReadText(json::element value, const Where& where, bool may_be_empty, std::string& out);
+Status ReadId(json::element value, const Where& where, Id& out);
+Status ReadDecimal(json::element value, const Where& where, bool must_be_positive, Decimal& out);
+Status ReadHash(json::element value, const Where& where, ChainHash& out);
+
+/// The value in the one spelling that output.h describes. kBadValue if a name is there twice or it is too deep.
+Status AppendCanonical(json::element value, const Where& where, int depth, std::string& out);
+/// With its quotation marks.
+void AppendText(std::string_view text, std::string& out);
+
+}  // namespace braid::settlement

@@ -1,0 +1,129 @@
+#include "services/settlement/output.h"
+
+#include <simdjson.h>
+
+#include "base/strings.h"
+#include "services/settlement/json_fields.h"
+
+namespace braid::settlement {
+namespace {
+
+// Readers of one field each, into `out`.
+auto IntegerInto(int64_t& out, int64_t least) {
+  return [&out, least](json::element value, const Where& where) { return ReadInteger(value, where, least, out); };
+}
+auto TextInto(std::string& out, bool may_be_empty) {
+  return [&out, may_be_empty](json::element value, const Where& where) {
+    return ReadText(value, where, may_be_empty, out);
+  };
+}
+auto IdInto(Id& out) {
+  return [&out](json::element value, const Where& where) { return ReadId(value, where, out); };
+}
+auto DecimalInto(Decimal& out, bool must_be_positive) {
+  return [&out, must_be_positive](json::element value, const Where& where) {
+    return ReadDecimal(value, where, must_be_positive, out);
+  };
+}
+auto HashInto(std::optional<ChainHash>& out) {
+  return [&out](json::element value, const Where& where) {
+    return value.is_null() ? Status() : ReadHash(value, where, out.emplace());
+  };
+}
+
+Status ReadTrade(json::element value, const Where& where, Trade& trade) {
+  return ReadObject(value, where, Needed("trade_id", IdInto(trade.trade_id)),
+                    Needed("symbol_id", IntegerInto(trade.symbol_id, 0)),
+                    Needed("price", DecimalInto(trade.price, true)), Needed("qty", DecimalInto(trade.qty, true)),
+                    Needed("buyer_id", IdInto(trade.buyer_id)), Needed("seller_id", IdInto(trade.seller_id)));
+}
+
+Status ReadBalanceEvent(json::element value, const Where& where, BalanceEvent& event) {
+  return ReadObject(value, where, Needed("user_id", IdInto(event.user_id)),
+                    Needed("asset", TextInto(event.asset, false)), Needed("delta", DecimalInto(event.delta, false)),
+                    Needed("reason", TextInto(event.reason, true)));
+}
+
+Status ReadOrderUpdate(json::element value, const Where& where, std::optional<OrderUpdate>& out) {
+  if (value.is_null()) return {};
+  OrderUpdate& update = out.emplace();
+  return ReadObject(value, where, Needed("order_id", IdInto(update.order_id)),
+                    Needed("user_id", IdInto(update.user_id)), Needed("symbol_id", IntegerInto(update.symbol_id, 0)),
+                    Needed("status", TextInto(update.status, false)));
+}
+
+template <typename T>
+auto ListInto(std::vector<T>& out, Status (*read)(json::element, const Where&, T&)) {
+  return [&out, read](json::element value, const Where& where) -> Status {
+    json::array array;
+    if (value.get_array().get(array) != simdjson::SUCCESS) return Bad(where, "is not a list");
+    for (const json::element element : array) {
+      if (out.size() >= kListMax) return Bad(where, StrCat("has more than ", kListMax, " elements"));
+      const Where here{&where, {}, out.size()};
+      BRAID_CHECK_OK(read(element, here, out.emplace_back()));
+    }
+    return {};
+  };
+}
+
+Status ReadInput(json::element value, const Where& where, std::string& out) {
+  if (!value.is_object()) return Bad(where, "is not an object");
+  out.clear();
+  return AppendCanonical(value, where, 0, out);
+}
+
+Status ReadOutput(json::element document, Output& output) {
+  std::optional<int64_t> symbol;
+  BRAID_CHECK_OK(ReadObject(
+      document, Where(), Needed("output_seq", IntegerInto(output.output_seq, 1)),
+      Optional("symbol_id",
+               [&](json::element value, const Where& where) {
+                 return value.is_null() ? Status() : ReadInteger(value, where, 0, symbol.emplace());
+               }),
+      Needed("input", [&](json::element value, const Where& where) { return ReadInput(value, where, output.input); }),
+      Optional("order_update", [&](json::element value,
+                                   const Where& where) { return ReadOrderUpdate(value, where, output.order_update); }),
+      Optional("trades", ListInto(output.trades, ReadTrade)),
+      Optional("balance_events", ListInto(output.balance_events, ReadBalanceEvent)),
+      Optional("prev_hash", HashInto(output.prev_hash)), Optional("hash", HashInto(output.hash))));
+  if (symbol && *symbol != output.symbol_id()) {
+    return Bad(Where{nullptr, "symbol_id"},
+               StrCat("is ", *symbol, ", but the output is of symbol ", output.symbol_id(), ": the ",
+                      !output.trades.empty() ? "first trade's"
+                      : output.order_update  ? "order update's"
+                                             : "system's, as there is no trade and no order update"));
+  }
+  return {};
+}
+
+}  // namespace
+
+struct OutputParser::Parser {
+  json::parser parser;
+};
+
+OutputParser::OutputParser() : parser_(std::make_unique<Parser>()) {}
+OutputParser::~OutputParser() = default;
+
+Result<Output> OutputParser::Parse(std::string_view line) {
+  json::element document;
+  if (const auto error = parser_->parser.parse(line.data(), line.size()).get(document); error != simdjson::SUCCESS) {
+    return Status(Code::kBadValue, StrCat("not valid JSON: ", simdjson::error_message(error)));
+  }
+  Output output;
+  BRAID_CHECK_OK(ReadOutput(document, output));
+  return output;
+}
+
+Result<Output> OutputParser::Decode(std::string_view payload) {
+  Result<Output> output = Parse(payload);
+  if (!output.ok()) {
+    return Status(Code::kRecordDamaged, StrCat("the payload is not an output: ", output.error().message()));
+  }
+  if (EncodePayload(*output) != payload) {
+    return Status(Code::kRecordDamaged, "the payload is an output, but not spelled as payloads are");
+  }
+  return output;
+}
+
+}  // namespace braid::settlement
