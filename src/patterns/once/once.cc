@@ -13,6 +13,8 @@ namespace {
 
 using client::Bson;
 
+constexpr const char* kAwaited = "awaited";  // of a key that is known and of which nothing is done
+
 // The flags that the document has.
 uint32_t FlagsOf(const OnceOptions& options, const bson_t& document) {
   uint32_t done = 0;
@@ -82,7 +84,7 @@ Status OnceOptions::Validate() const {
     return Status(Code::kBadValue, StrCat("there are 1 to ", kCalculationsMax, " calculations"));
   }
   for (const std::string& name : calculations) {
-    if (name.empty() || name == "_id" || name.find_first_of(".$") != std::string::npos) {
+    if (name.empty() || name == "_id" || name == kAwaited || name.find_first_of(".$") != std::string::npos) {
       return Status(Code::kBadValue, StrCat("'", name, "' cannot be the name of a calculation: it is a field's name"));
     }
   }
@@ -132,7 +134,7 @@ Result<std::vector<uint32_t>> Once::Done(Transaction& transaction, std::span<con
 
 Status Once::Await(Transaction& transaction, std::span<const std::string> ids) const {
   Bson awaited;
-  awaited.Bool("awaited", true);
+  awaited.Bool(kAwaited, true);
   Bson change;
   change.Document("$set", awaited);  // a change, so that it collides with a Claim() at the same time
   std::deque<Bson> filters;
