@@ -32,7 +32,8 @@
 //     12   8  symbol_id
 //     20   8  epoch
 //     28   8  created_at, milliseconds since 1970
-//     36  32  for each record: its hash
+//     36   8  of compressed records: the first 8 bytes of the frame's SHA-256; else zero
+//     44  32  for each record: its hash
 //             the records: for each sequence 8, k 4, n 4, the other chains 8k, payload n
 // The collection <log>_heads has one document a chain: {_id: <chain>, seq, hash, records, epoch, halted: {…} if
 // halted}. A commit is one transaction: each chain's head is updated on the condition that it is as this writer last
@@ -103,7 +104,7 @@ struct ChainHead {
   ChainHash hash{};
   int64_t records = 0;  ///< how many the chain has
   int64_t epoch = 0;    ///< the fencing token of the latest lease; 0 if there never was one
-  std::string halted;   ///< why the chain is halted; empty if it is not
+  std::string halted;   ///< why the chain is halted, or that its head is damaged; empty if neither
 };
 
 /// The hash of a record as the comment above defines it. `also` must be ascending.
@@ -283,7 +284,7 @@ class ChainWriters {
   Status Submit(ChainRecord record, Done done, WhenFull when_full = WhenFull::kWait);
   Result<std::future<Appended>> Submit(ChainRecord record, WhenFull when_full = WhenFull::kWait);
 
-  /// Returns when all that was submitted before is done.
+  /// Returns when nothing is queued or being committed.
   void Flush();
 
   /// Commits what is queued and ends the threads. While the store fails it is tried for `patience` more; what is left

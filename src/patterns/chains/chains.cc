@@ -77,9 +77,9 @@ Result<std::vector<ChainHead>> chains::Parts::LoadHeads(std::span<const int64_t>
   std::vector<ChainHead> loaded;
   BRAID_CHECK_OK(RunTransaction(clients, {.database = options.database}, [&](Transaction& transaction) {
     loaded.clear();
-    return transaction.Find(heads, filter.get(), {.sort = sort.get()}, [&](const bson_t& document) -> Status {
-      BRAID_TRY(loaded.emplace_back(), HeadOf(document));
-      return {};
+    return transaction.Find(heads, filter.get(), {.sort = sort.get()}, [&](const bson_t& document) {
+      loaded.push_back(HeadOrHalted(document));
+      return Status();
     });
   }));
   return loaded;
@@ -100,17 +100,28 @@ Status chains::Parts::CreateHead(int64_t chain) {
 
 Result<ChainHead> chains::HeadOf(const bson_t& document) {
   ChainHead head;
-  head.chain = client::IntegerOf(&document, "_id");
+  const std::pair<const char*, int64_t*> integers[] = {
+      {"_id", &head.chain}, {"seq", &head.sequence}, {"records", &head.records}, {"epoch", &head.epoch}};
+  for (const auto& [name, value] : integers) {
+    bson_iter_t field;
+    if (!bson_iter_init_find(&field, &document, name) || !BSON_ITER_HOLDS_INT64(&field)) {
+      return Status(Code::kRecordDamaged, StrCat("the head is damaged: ", name, " is not an integer"));
+    }
+    *value = bson_iter_int64(&field);
+  }
   const std::string_view hash = client::BinaryOf(&document, "hash");
   if (hash.size() != head.hash.size()) {
-    return Status(Code::kRecordDamaged, StrCat("head of chain ", head.chain, ": hash is not 32 bytes"));
+    return Status(Code::kRecordDamaged, "the head is damaged: hash is not 32 bytes");
   }
   std::copy(hash.begin(), hash.end(), head.hash.begin());
-  head.sequence = client::IntegerOf(&document, "seq");
-  head.records = client::IntegerOf(&document, "records");
-  head.epoch = client::IntegerOf(&document, "epoch");
   head.halted = client::TextOf(&document, "halted.why");
   return head;
+}
+
+ChainHead chains::HeadOrHalted(const bson_t& document) {
+  auto head = HeadOf(document);
+  if (head.ok()) return *std::move(head);
+  return {.chain = client::IntegerOf(&document, "_id"), .halted = std::string(head.error().message())};
 }
 
 void chains::AppendHeadCondition(const ChainHead& head, client::Bson& filter) {

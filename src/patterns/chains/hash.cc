@@ -35,10 +35,15 @@ class Sha256 {
 constexpr size_t kHeaderBytes = 72;
 constexpr char kTag[16] = {'b', 'r', 'a', 'i', 'd', '.', 'c', 'h', 'a', 'i', 'n', '.', 'v', '1', 0, 0};
 
+Sha256& ThisThreads() {
+  thread_local Sha256 sha;
+  return sha;
+}
+
 }  // namespace
 
 ChainHash HashChainRecord(const ChainRecordView& record) {
-  thread_local Sha256 sha;
+  Sha256& sha = ThisThreads();
   uint8_t header[kHeaderBytes];
   std::memcpy(header, kTag, sizeof(kTag));
   chains::Put64(header + 16, record.chain);
@@ -55,6 +60,14 @@ ChainHash HashChainRecord(const ChainRecordView& record) {
   }
   sha.Add(record.payload.data(), record.payload.size());
   return sha.End();
+}
+
+int64_t chains::SealOf(std::string_view frame) {
+  Sha256& sha = ThisThreads();
+  sha.Begin();
+  sha.Add(frame.data(), frame.size());
+  const ChainHash hash = sha.End();
+  return Get64(reinterpret_cast<const char*>(hash.data()));
 }
 
 std::string chains::HexOf(const ChainHash& hash) { return Hex(TextOf(hash)); }

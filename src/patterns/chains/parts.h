@@ -13,8 +13,10 @@
 
 namespace braid::chains {
 
-/// A head's document to and from BSON. A head that is no head (kRecordDamaged) names the field.
+/// A head's document; kRecordDamaged if it is no head.
 Result<ChainHead> HeadOf(const bson_t& document);
+/// The same, but one that is no head comes as halted: appends are refused, and the chain can be repaired from the log.
+ChainHead HeadOrHalted(const bson_t& document);
 /// {_id, seq, hash, epoch, halted: null}: matches the head only if it is still as given and not halted.
 void AppendHeadCondition(const ChainHead& head, client::Bson& filter);
 

@@ -56,10 +56,13 @@ class Repairing {
 
   Status Run(Transaction& transaction, const std::optional<ChainHead>& from_log) {
     std::optional<ChainHead> before;
+    Status why_none(Code::kRecordDamaged, "there is no head");
     int64_t epoch = 0;
     BRAID_CHECK_OK(transaction.Find(parts_.heads, by_chain_.get(), [&](const bson_t& document) {
       epoch = client::IntegerOf(&document, "epoch");
-      if (auto head = chains::HeadOf(document); head.ok()) before = *std::move(head);
+      auto head = chains::HeadOf(document);
+      why_none = head.status();
+      if (head.ok()) before = *std::move(head);
       return Status();
     }));
     // A lost head loses its epoch: the lease's keeps the fence where it was.
@@ -72,7 +75,7 @@ class Repairing {
       after = *from_log;
       after.epoch = epoch;
     } else {
-      if (!before) return Status(Code::kRecordDamaged, StrCat("chain ", chain_, " has no head to go on from"));
+      if (!before) return why_none.CausedBy(StrCat("chain ", chain_, " cannot go on, take its head from the log"));
       if (before->halted.empty()) return Status(Code::kIllegalOperation, StrCat("chain ", chain_, " is not halted"));
       after = *before;
     }

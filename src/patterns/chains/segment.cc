@@ -102,14 +102,17 @@ Status Segment::ReadData() {
   Compare("symbol_id", chain_, Get64(data_.data() + 12));
   Compare("epoch", epoch_, Get64(data_.data() + 20));
   Compare("created_at", created_at_, Get64(data_.data() + 28));
+  const int64_t seal = Get64(data_.data() + kSealAt);
   const std::string_view rest = data_.substr(kHeaderBytes);
   if (count == 0 || count > rest.size() / kHashBytes) return damaged(StrCat("no room for ", count, " hashes"));
   const std::string_view hashes = rest.substr(0, count * kHashBytes);
   const std::string_view packed = rest.substr(hashes.size());
   if (codec == kPlain) {
+    if (seal != 0) problems_.emplace_back("data: a seal where nothing is compressed");
     if (packed.size() != plain_size) return damaged(StrCat("expected ", plain_size, " bytes, got ", packed.size()));
     return ReadRecords(packed, count, hashes);
   }
+  if (seal != SealOf(packed)) return damaged("the compressed bytes were changed");
   // The frame says its size too. One that lies must not make us ask for memory.
   if (plain_size > (64u << 20) || ZSTD_getFrameContentSize(packed.data(), packed.size()) != plain_size) {
     return damaged(StrCat("the compressed records are not ", plain_size, " bytes"));

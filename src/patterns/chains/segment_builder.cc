@@ -66,8 +66,13 @@ void SegmentBuilder::Finish(const Stamp& stamp, client::Bson& document) const {
   Append64(data, chain_);
   Append64(data, stamp.epoch);
   Append64(data, stamp.created_at);
+  Append64(data, 0);
   data.append(hashes_);
-  if (stamp.compression_level == 0 || !Compress(plain_, stamp.compression_level, data)) {
+  const size_t packed_at = data.size();
+  if (stamp.compression_level != 0 && Compress(plain_, stamp.compression_level, data)) {
+    const int64_t seal = SealOf(std::string_view(data).substr(packed_at));
+    Put64(reinterpret_cast<uint8_t*>(data.data()) + kSealAt, seal);
+  } else {
     data[1] = static_cast<char>(kPlain);
     data.append(plain_);
   }

@@ -9,7 +9,8 @@ namespace braid::chains {
 constexpr uint8_t kVersion = 1;
 constexpr uint8_t kPlain = 0;
 constexpr uint8_t kZstandard = 1;
-constexpr size_t kHeaderBytes = 36;
+constexpr size_t kSealAt = 36;
+constexpr size_t kHeaderBytes = 44;
 constexpr size_t kHashBytes = 32;
 constexpr size_t kRecordHeaderBytes = 16;
 

@@ -52,19 +52,15 @@ class Verification {
     return chains;
   }
 
-  // A head that cannot be read is damage, and as good as none.
-  Result<std::optional<ChainHead>> LoadHead(int64_t chain, bool report) {
-    const auto heads = parts_.LoadHeads({&chain, 1});
-    if (heads.ok()) return heads->empty() ? std::nullopt : std::optional(heads->front());
-    if (heads.error().code() != Code::kRecordDamaged) return heads.error();
-    if (report) AddDamage({chain, 0, std::string(heads.error().message())});
-    return std::optional<ChainHead>();
+  Result<std::optional<ChainHead>> LoadHead(int64_t chain) {
+    BRAID_TRY(const std::vector<ChainHead> heads, parts_.LoadHeads({&chain, 1}));
+    return heads.empty() ? std::nullopt : std::optional(heads.front());
   }
 
   Status VerifyChain(int64_t chain) {
     const bool whole = options_.from_sequence <= 1;
     ChainVerifier verifier(chain, !whole, [this](ChainDamage damage) { AddDamage(std::move(damage)); });
-    BRAID_TRY(const std::optional<ChainHead> before, LoadHead(chain, true));
+    BRAID_TRY(const std::optional<ChainHead> before, LoadHead(chain));
     if (before) verifier.ExpectHead(*before);
     const Client client = parts_.clients.Acquire();
     int64_t told = 0;
@@ -76,7 +72,7 @@ class Verification {
                                           told = verifier.records();
                                           return Status();
                                         }));
-    BRAID_TRY(const std::optional<ChainHead> after, LoadHead(chain, false));
+    BRAID_TRY(const std::optional<ChainHead> after, LoadHead(chain));
     const bool in_range = whole || (before && before->sequence >= options_.from_sequence);
     if (in_range) verifier.Finish(before, after);
     const std::lock_guard lock(mu_);

@@ -1,0 +1,88 @@
+// A store that fails: batches are tried again and nothing passes them (C4).
+#include <atomic>
+#include <mutex>
+
+#include "patterns/chains/testing.h"
+
+namespace braid::chains {
+namespace {
+
+// Clients of a store that can be taken away and given back: meanwhile they talk to a port where nobody listens.
+class FlakyClients final : public Clients {
+ public:
+  explicit FlakyClients(Clients& inner) : inner_(inner) {}
+  void Fail(bool failing) { failing_ = failing; }
+
+ private:
+  mongoc_client_t* Pop() override {
+    if (failing_) return mongoc_client_new("mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=20");
+    const std::lock_guard lock(mu_);
+    lent_.push_back(inner_.Acquire());
+    return lent_.back().get();
+  }
+  void Push(mongoc_client_t* client) override {
+    const std::lock_guard lock(mu_);
+    if (std::erase_if(lent_, [&](const Client& lent) { return lent.get() == client; }) == 0) {
+      mongoc_client_destroy(client);
+    }
+  }
+
+  Clients& inner_;
+  std::atomic<bool> failing_ = false;
+  std::mutex mu_;
+  std::vector<Client> lent_;  // guarded by mu_
+};
+
+class ChainRetryTest : public ChainsStoreTest {
+ protected:
+  void SetUp() override {
+    auto opened = Chains::Open(flaky_, Options());
+    ASSERT_OK(opened);
+    chains_ = *std::move(opened);
+    ChainWritersOptions options;
+    options.writers = 1;
+    options.batch_records_max = 2;
+    options.retry_first = std::chrono::milliseconds(1);
+    options.retry_most = std::chrono::milliseconds(5);
+    auto started = ChainWriters::Start(*chains_, options);
+    ASSERT_OK(started);
+    writers_ = *std::move(started);
+    ASSERT_OK(writers_->Submit(RecordOf(1, 1))->get().status);
+  }
+  void AwaitRetries() {
+    while (writers_->Figures()[0].retries < 3) std::this_thread::yield();
+  }
+
+  FlakyClients flaky_{store_.clients()};
+  std::unique_ptr<Chains> chains_;
+  std::unique_ptr<ChainWriters> writers_;
+};
+INSTANTIATE_ON_STORES(ChainRetryTest);
+
+TEST_P(ChainRetryTest, WhatFailedIsTriedAgainInOrder) {
+  flaky_.Fail(true);
+  std::vector<std::future<Appended>> answers;
+  for (int64_t i = 2; i <= 7; ++i) answers.push_back(*writers_->Submit(RecordOf(1, i)));
+  AwaitRetries();
+  EXPECT_FALSE(writers_->Figures()[0].last_error.empty());
+  flaky_.Fail(false);
+  for (auto& answer : answers) EXPECT_OK(answer.get().status);
+  EXPECT_TRUE(writers_->Figures()[0].last_error.empty());
+  EXPECT_EQ(Merged(*chains_).size(), 7u);
+  ExpectSound(*chains_);
+}
+
+TEST_P(ChainRetryTest, AStopThatRunsOutOfPatienceTellsEachRecord) {
+  flaky_.Fail(true);
+  std::vector<std::future<Appended>> answers;
+  for (int64_t i = 2; i <= 7; ++i) answers.push_back(*writers_->Submit(RecordOf(1, i)));
+  AwaitRetries();
+  EXPECT_EQ(writers_->Stop(std::chrono::milliseconds(10)).code(), Code::kHostUnreachable);
+  for (auto& answer : answers) EXPECT_EQ(answer.get().status.code(), Code::kHostUnreachable);
+  flaky_.Fail(false);
+  EXPECT_EQ(Merged(*chains_).size(), 1u);
+  ExpectSound(*chains_);
+}
+
+}  // namespace
+}  // namespace braid::chains
