@@ -81,7 +81,8 @@ struct ChainRecord {
 /// What became of an appended record.
 struct Appended {
   /// kChainBroken: it does not follow; says what was expected and what came, and the chain is halted. kChainHalted: it
-  /// was halted before. kLeaseLost: the chain is another process's now. kBadValue: not a record; nothing is halted.
+  /// was halted before. kLeaseLost: the chain is another process's now (what is stored already needs no lease).
+  /// kBadValue: not a record; nothing is halted.
   Status status;
   bool duplicate = false;  ///< was stored already; hash is the stored one
   ChainHash hash{};        ///< of the record in `chain`, if status is OK

@@ -190,7 +190,13 @@ class ChainPropertyTest : public ChainsStoreTest {
     }
     for (auto& [future, expected] : answers) {
       const Appended appended = future.get();
-      ASSERT_EQ(appended.status.code(), expected) << appended.status.ToString();
+      if (expected == Code::kLeaseLost) {
+        // Who lost a lease learns it when it has something to commit. What is stored already needs no commit, and a
+        // shared record may be refused for another of its chains first. Nothing new may be accepted.
+        ASSERT_TRUE(!appended.status.ok() || appended.duplicate);
+      } else {
+        ASSERT_EQ(appended.status.code(), expected) << appended.status.ToString();
+      }
     }
   }
 
