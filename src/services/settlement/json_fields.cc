@@ -29,8 +29,15 @@ bool IsUnsignedDecimal(std::string_view text) {
 
 std::string Where::ToString() const {
   const std::string before = parent == nullptr ? "" : parent->ToString();
-  if (!name.empty()) return StrCat(before, before.empty() ? "" : ".", name.substr(0, 64));
+  if (!name.empty()) return StrCat(before, before.empty() ? "" : ".", Shortened(name, 64));
   return parent == nullptr ? "" : StrCat(before, "[", index, "]");
+}
+
+std::string_view Shortened(std::string_view text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end);
 }
 
 Status Bad(const Where& where, std::string_view what) {
@@ -78,7 +85,7 @@ Status ReadDecimal(json::element value, const Where& where, bool must_be_positiv
   const bool negative = text.starts_with('-');
   const std::string_view digits = negative ? text.substr(1) : text;
   if (!IsUnsignedDecimal(digits)) {
-    return Bad(where, StrCat("is '", text.substr(0, 40), "', which is not a decimal such as \"0.25\""));
+    return Bad(where, StrCat("is '", Shortened(text, 40), "', which is not a decimal such as \"0.25\""));
   }
   const auto count = static_cast<size_t>(std::count_if(digits.begin(), digits.end(), IsDigit));
   if (count > kDigitsMax) return Bad(where, StrCat("has ", count, " digits; it may have ", kDigitsMax));

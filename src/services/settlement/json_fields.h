@@ -25,6 +25,9 @@ struct Where {
   std::string ToString() const;
 };
 
+/// The beginning of a text, of at most `bytes_max` bytes, cut between characters.
+std::string_view Shortened(std::string_view text, size_t bytes_max);
+
 /// kBadValue: "trades[3].price is missing".
 Status Bad(const Where& where, std::string_view what);
 

@@ -1,0 +1,101 @@
+#include "services/settlement/history.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "patterns/chains/log.h"
+#include "patterns/chains/segment.h"
+
+namespace braid::settlement {
+namespace {
+
+std::string HexOf(const ChainHash& hash) { return Hex({reinterpret_cast<const char*>(hash.data()), hash.size()}); }
+
+const CheckpointHead* HeadOf(const Checkpoint& checkpoint, int64_t chain) {
+  const auto head = std::lower_bound(checkpoint.heads.begin(), checkpoint.heads.end(), chain,
+                                     [](const CheckpointHead& each, int64_t number) { return each.chain < number; });
+  return head != checkpoint.heads.end() && head->chain == chain ? &*head : nullptr;
+}
+
+}  // namespace
+
+Status ReadChain(Clients& clients, const ChainsOptions& options, int64_t chain, int64_t from_sequence,
+                 const std::function<Status(const ChainRecordView&)>& each) {
+  const Client client = clients.Acquire();
+  chains::Segment segment;
+  return chains::FindSegments(client.get(), options, {.chain = chain, .from_sequence = from_sequence},
+                              [&](const bson_t& document) -> Status {
+                                BRAID_CHECK_OK(segment.Read(document));
+                                for (const ChainRecordView& record : segment.records()) {
+                                  if (record.sequence >= from_sequence) BRAID_CHECK_OK(each(record));
+                                }
+                                return {};
+                              });
+}
+
+Result<std::optional<ChainHash>> HashAt(Clients& clients, const ChainsOptions& options, int64_t chain,
+                                        int64_t sequence) {
+  const Client client = clients.Acquire();
+  std::optional<ChainHash> hash;
+  BRAID_CHECK_OK(chains::FindSegments(client.get(), options, {.chain = chain, .from_sequence = sequence, .limit = 1},
+                                      [&](const bson_t& document) -> Status {
+                                        chains::Segment segment;
+                                        BRAID_CHECK_OK(segment.Read(document));
+                                        const ChainRecordView* record = segment.Find(sequence);
+                                        if (record != nullptr) hash = record->hash;
+                                        return {};
+                                      }));
+  return hash;
+}
+
+Result<std::vector<ChainDamage>> CompareWith(Clients& clients, const ChainsOptions& options,
+                                             const Checkpoint& checkpoint, const PublicKey& key) {
+  BRAID_CHECK_OK(checkpoint.Verify(key));
+  std::vector<ChainDamage> differences;
+  for (const CheckpointHead& head : checkpoint.heads) {
+    const auto found = HashAt(clients, options, head.chain, head.sequence);
+    if (!found.ok() && found.error().code() != Code::kRecordDamaged) return found.error();
+    if (found.ok() && *found == head.hash) continue;
+    const std::string got = !found.ok() ? std::string(found.error().message())
+                            : *found    ? StrCat("got ", HexOf(**found))
+                                        : std::string("but there is no such record");
+    differences.push_back(
+        {head.chain, head.sequence,
+         StrCat("history was changed after the checkpoint: expected hash ", HexOf(head.hash), ", ", got)});
+  }
+  return differences;
+}
+
+Result<InclusionProof> Prove(Clients& clients, const ChainsOptions& options, const Checkpoint& checkpoint,
+                             int64_t chain, int64_t sequence) {
+  const CheckpointHead* head = HeadOf(checkpoint, chain);
+  if (head == nullptr || head->sequence < sequence) {
+    return Status(Code::kBadValue,
+                  StrCat("the checkpoint does not reach to output ", sequence, " of symbol ", chain,
+                         head == nullptr ? ": it has no such symbol" : StrCat(": it ends at ", head->sequence)));
+  }
+  std::optional<ProvenRecord> proven;
+  std::vector<LaterRecord> later;
+  BRAID_CHECK_OK(ReadChain(clients, options, chain, sequence, [&](const ChainRecordView& record) -> Status {
+    if (record.sequence > head->sequence) return {};
+    const std::vector<int64_t> also(record.also.begin(), record.also.end());
+    if (record.sequence == sequence) {
+      proven = {chain, sequence, record.prev_hash, also, std::string(record.payload)};
+    } else {
+      later.push_back({record.sequence, also, std::string(record.payload)});
+    }
+    return {};
+  }));
+  if (!proven) return Status(Code::kBadValue, StrCat("symbol ", chain, " has no output ", sequence));
+  return MakeInclusionProof(checkpoint, *std::move(proven), std::move(later), HashOf);
+}
+
+Sha256Hash HashOf(const HashedFields& record) {
+  return HashChainRecord({.chain = record.chain,
+                          .sequence = record.sequence,
+                          .prev_hash = record.prev_hash,
+                          .also = record.also,
+                          .payload = record.payload});
+}
+
+}  // namespace braid::settlement

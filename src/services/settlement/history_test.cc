@@ -1,0 +1,87 @@
+// Checkpoints and proofs over a real log (C2, C5).
+#include "services/settlement/history.h"
+
+#include <gmock/gmock.h>
+
+#include "client/handles.h"
+#include "services/settlement/checkpoints.h"
+#include "services/settlement/testing.h"
+
+namespace braid::settlement {
+namespace {
+
+using ::testing::HasSubstr;
+
+class HistoryTest : public SettlementStoreTest {
+ protected:
+  void Drop(const std::string& collection) {
+    const Client client = store_.clients().Acquire();
+    const client::Bson all;
+    bson_error_t error;
+    const auto handle = client::CollectionOf(client.get(), store_.database(), collection);
+    ASSERT_TRUE(mongoc_collection_delete_many(handle.get(), all.get(), nullptr, nullptr, &error)) << error.message;
+  }
+  const SigningKey key_ = SigningKey::Generate();
+};
+INSTANTIATE_ON_STORES(HistoryTest);
+
+TEST_P(HistoryTest, ARewrittenHistoryVerifiesButDoesNotFitTheCheckpoint) {
+  const ChainsOptions options = TestOptions().ToChains();
+  std::vector<std::string> lines = Generated(300, {.symbols = 3});
+  Checkpoint checkpoint;
+  {
+    const auto settlement = Open();
+    Ingest(*settlement, lines);
+    checkpoint = *SignHeads(settlement->chains(), key_, 1'700'000'000'000);
+    Ingest(*settlement, {ToJson(OutputOf(2, 301))});
+    const auto same = CompareWith(store_.clients(), options, checkpoint, key_.public_key());
+    ASSERT_OK(same);
+    EXPECT_TRUE(same->empty());
+  }
+  // The same outputs but one, chained anew: all hashes are right, and from there on others.
+  for (const char* collection : {"engine_output_log", "engine_output_log_heads"}) Drop(collection);
+  const auto settlement = Open();
+  lines[0].insert(lines[0].find("\"input\":{") + 9, "\"_forged\":1,");
+  const auto answers = Ingest(*settlement, lines);
+  EXPECT_EQ(Count(answers)[Outcome::kAccepted], lines.size());
+  ExpectSound(settlement->chains());
+  const auto changed = CompareWith(store_.clients(), options, checkpoint, key_.public_key());
+  ASSERT_OK(changed);
+  ASSERT_EQ(changed->size(), 1u);
+  EXPECT_EQ(changed->front().chain, answers.at(1).symbol_id);
+  EXPECT_THAT(changed->front().what, HasSubstr("history was changed after the checkpoint: expected hash "));
+  EXPECT_FALSE(CompareWith(store_.clients(), options, checkpoint, SigningKey::Generate().public_key()).ok());
+}
+
+TEST_P(HistoryTest, EveryRecordCanBeProven) {
+  const ChainsOptions options = TestOptions().ToChains();
+  const std::vector<std::string> lines = Generated(200, {.symbols = 3, .cross_percent = 30});
+  const auto settlement = Open();
+  const auto answers = Ingest(*settlement, lines);
+  const auto checkpoint = SignHeads(settlement->chains(), key_, 1'700'000'000'000);
+  ASSERT_OK(checkpoint);
+  ASSERT_OK(KeepCheckpoint(store_.clients(), options, *checkpoint));
+  Ingest(*settlement, {ToJson(OutputOf(1, 201))});
+  Random random(test::Seed());
+  for (int i = 0; i < 20; ++i) {
+    const Answer& answer = answers.at(1 + random.Below(lines.size()));
+    auto proof = Prove(store_.clients(), options, *checkpoint, answer.symbol_id, answer.output_seq);
+    ASSERT_OK(proof);
+    EXPECT_EQ(proof->record.payload, lines[answer.number - 1]);
+    EXPECT_OK(VerifyInclusion(*proof, key_.public_key(), HashOf));
+    proof->record.payload.back() = ' ';
+    EXPECT_FALSE(VerifyInclusion(*proof, key_.public_key(), HashOf).ok());
+  }
+  EXPECT_EQ(Prove(store_.clients(), options, *checkpoint, 1, 201).status().code(), Code::kBadValue);
+  EXPECT_EQ(Prove(store_.clients(), options, *checkpoint, 77, 1).status().code(), Code::kBadValue);
+  const auto kept = NewestCheckpoint(store_.clients(), options);
+  ASSERT_OK(kept);
+  EXPECT_EQ(*kept, *checkpoint);
+  const auto list = ListCheckpoints(store_.clients(), options);
+  ASSERT_OK(list);
+  ASSERT_EQ(list->size(), 1u);
+  EXPECT_EQ(list->front().sequence, 200);
+}
+
+}  // namespace
+}  // namespace braid::settlement

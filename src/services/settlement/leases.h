@@ -1,0 +1,43 @@
+// Which symbols this service may extend, while several services share one store (C10).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "braid/chains.h"
+
+namespace braid::settlement {
+
+/// Takes the lease of a symbol when its first record comes, and keeps it until ReleaseAll(). A lease that was lost is
+/// not taken again before the records that were queued under the old one are answered: they are refused, and one that
+/// came in between must not be stored without them. Any thread. Does nothing if the Chains have no owner.
+class SymbolLeases {
+ public:
+  /// `most`: how many to take at most; 0 for no limit.
+  SymbolLeases(Chains& chains, uint32_t most) : chains_(chains), most_(most) {}
+
+  /// For a record of these symbols. kLeaseLost: one of them is another service's. Each OK needs a Leave().
+  Status Enter(std::span<const int64_t> symbols);
+  /// The record was answered with `status`.
+  void Leave(std::span<const int64_t> symbols, const Status& status);
+  /// Gives all up, so that others can take them at once. No record may be under way.
+  Status ReleaseAll();
+
+ private:
+  struct State {
+    bool held = false;
+    uint64_t under_way = 0;
+  };
+  Status Acquire(int64_t symbol, State& state);
+
+  Chains& chains_;
+  const uint32_t most_;
+  std::mutex mu_;
+  std::map<int64_t, State> states_;  // guarded by mu_, as is the next
+  uint32_t held_ = 0;
+};
+
+}  // namespace braid::settlement

@@ -1,0 +1,159 @@
+// The TCP stream: replies in order, half messages, lengths out of range, an end without loss.
+#include "services/settlement/listener.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio.hpp>
+#include <thread>
+
+#include "base/strings.h"
+#include "services/settlement/testing.h"
+
+namespace braid::settlement {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using ::testing::HasSubstr;
+
+std::string BigEndian(uint64_t value, int bytes) {
+  std::string out;
+  for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i));
+  return out;
+}
+
+std::string Message(const std::string& body) { return BigEndian(body.size(), 4) + body; }
+
+struct Reply {
+  uint64_t sequence = 0;
+  Outcome outcome = Outcome::kFailed;
+  std::string rest;  // hash or reason
+};
+
+class EngineClient {
+ public:
+  explicit EngineClient(uint16_t port) : socket_(context_) {
+    socket_.connect({asio::ip::address_v4::loopback(), port});
+  }
+  void Send(const std::string& bytes) { asio::write(socket_, asio::buffer(bytes)); }
+  void End() { socket_.shutdown(tcp::socket::shutdown_send); }
+  /// All up to the end of the connection.
+  std::vector<Reply> Replies() {
+    std::string bytes;
+    boost::system::error_code error;
+    asio::read(socket_, asio::dynamic_buffer(bytes), error);
+    std::vector<Reply> replies;
+    for (size_t at = 0; at < bytes.size();) {
+      Reply& reply = replies.emplace_back();
+      reply.sequence = Number(bytes, at, 8);
+      reply.outcome = static_cast<Outcome>(Number(bytes, at, 1));
+      const size_t size = reply.outcome <= Outcome::kDuplicate ? 32 : Number(bytes, at, 2);
+      reply.rest = bytes.substr(at, size);
+      at += size;
+    }
+    return replies;
+  }
+
+ private:
+  static uint64_t Number(const std::string& bytes, size_t& at, int size) {
+    uint64_t value = 0;
+    for (int i = 0; i < size; ++i) value = value << 8 | static_cast<uint8_t>(bytes.at(at++));
+    return value;
+  }
+  asio::io_context context_;
+  tcp::socket socket_;
+};
+
+class ListenerTest : public SettlementStoreTest {
+ protected:
+  void Listen(ListenerOptions options = {}) {
+    settlement_ = Open();
+    auto opened = Listener::Open(*settlement_, options);
+    ASSERT_OK(opened);
+    listener_ = *std::move(opened);
+  }
+  std::unique_ptr<Settlement> settlement_;
+  std::unique_ptr<Listener> listener_;
+};
+INSTANTIATE_ON_STORES(ListenerTest);
+
+TEST_P(ListenerTest, RepliesComeInTheOrderOfTheMessages) {
+  Listen({.due_max = 100});
+  std::vector<std::string> lines = Generated(1000, {.symbols = 4});
+  lines.insert(lines.begin() + 500, "{}");
+  EngineClient client(listener_->port());
+  std::thread sender([&] {
+    for (const std::string& line : lines) client.Send(Message(line));
+    client.End();
+  });
+  const std::vector<Reply> replies = client.Replies();
+  sender.join();
+  ASSERT_EQ(replies.size(), lines.size());
+  for (size_t i = 0; i < replies.size(); ++i) {
+    if (i == 500) continue;
+    EXPECT_EQ(replies[i].sequence, i < 500 ? i + 1 : i);
+    EXPECT_EQ(replies[i].outcome, Outcome::kAccepted);
+  }
+  EXPECT_EQ(replies[500].sequence, 0u);
+  EXPECT_EQ(replies[500].outcome, Outcome::kRefused);
+  EXPECT_EQ(replies[500].rest, "output_seq is missing");
+  EXPECT_EQ(listener_->totals()[Outcome::kAccepted], 1000u);
+  EXPECT_EQ(Stored(settlement_->chains()).size(), 1000u);
+}
+
+TEST_P(ListenerTest, AMessageThatIsCutOffIsNotAnOutput) {
+  Listen();
+  EngineClient client(listener_->port());
+  const std::string second = Message(ToJson(OutputOf(1, 2)));
+  client.Send(Message(ToJson(OutputOf(1, 1))) + second.substr(0, second.size() - 1));
+  client.End();
+  ASSERT_EQ(client.Replies().size(), 1u);
+  EngineClient again(listener_->port());
+  again.Send(Message(ToJson(OutputOf(1, 1))) + second);
+  again.End();
+  const std::vector<Reply> replies = again.Replies();
+  ASSERT_EQ(replies.size(), 2u);
+  EXPECT_EQ(replies[0].outcome, Outcome::kDuplicate);
+  EXPECT_EQ(replies[1].outcome, Outcome::kAccepted);
+  EXPECT_EQ(replies[1].rest.size(), 32u);
+}
+
+TEST_P(ListenerTest, ALengthOutOfRangeEndsTheConnection) {
+  Listen();
+  for (const uint64_t length : {uint64_t{0}, uint64_t{kMessageBytesMax} + 1, uint64_t{0xffffffff}}) {
+    EngineClient client(listener_->port());
+    client.Send(BigEndian(length, 4));
+    const std::vector<Reply> replies = client.Replies();
+    ASSERT_EQ(replies.size(), 1u);
+    EXPECT_EQ(replies[0].outcome, Outcome::kRefused);
+    EXPECT_THAT(replies[0].rest, HasSubstr(StrCat("a message of ", length, " bytes")));
+  }
+}
+
+TEST_P(ListenerTest, OneConnectionTooManyIsClosed) {
+  Listen({.connections_max = 1});
+  EngineClient first(listener_->port());
+  first.Send(Message(ToJson(OutputOf(1, 1))));
+  while (listener_->connections() == 0) std::this_thread::yield();
+  EXPECT_TRUE(EngineClient(listener_->port()).Replies().empty());
+  first.End();
+  EXPECT_EQ(first.Replies().size(), 1u);
+}
+
+// The end of the service: what was read is answered, and a client that only waits is let go.
+TEST_P(ListenerTest, EndingAnswersWhatWasRead) {
+  Listen();
+  EngineClient client(listener_->port());
+  client.Send(Message(ToJson(OutputOf(1, 1))));
+  while (listener_->totals().sum() == 0) std::this_thread::yield();
+  listener_.reset();
+  EXPECT_EQ(client.Replies().size(), 1u);
+}
+
+TEST_P(ListenerTest, AnAddressMustBeOne) {
+  settlement_ = Open();
+  EXPECT_EQ(Listener::Open(*settlement_, {.address = "nowhere"}).status().code(), Code::kBadValue);
+}
+
+}  // namespace
+}  // namespace braid::settlement

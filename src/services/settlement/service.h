@@ -1,0 +1,131 @@
+// Settlement: outputs of matching engines into the chains of their symbols (C3, C4, C9, C10).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "braid/chains.h"
+#include "services/settlement/leases.h"
+#include "services/settlement/output.h"
+
+namespace braid::settlement {
+
+struct Options {
+  std::string database = "settlement";
+  std::string log = "engine_output_log";
+  /// The name of this service among those that share the store, unlike any other's; empty if it is the only one.
+  std::string owner;
+  /// Symbols to take at most, of a service with an owner; what comes for others is answered kElsewhere. 0: no limit.
+  uint32_t leases_max = 0;
+  /// How long after its end by force another service must wait for its symbols. Default 10 s.
+  std::chrono::milliseconds lease_ttl{10'000};
+  /// Threads, batches, queues.
+  ChainWritersOptions writers;
+
+  ChainsOptions ToChains() const;
+};
+
+/// What became of an output; the numbers are those of the TCP stream.
+enum class Outcome : uint8_t {
+  kAccepted = 0,   ///< durable now
+  kDuplicate = 1,  ///< was stored already
+  kRefused = 2,    ///< not an output, or it does not follow its chain's head and halted the chain
+  kHalted = 3,     ///< its chain was halted before
+  kElsewhere = 4,  ///< its symbol is leased to another service
+  kFailed = 5,     ///< the store failed; whether it is stored is not known
+};
+inline constexpr size_t kOutcomes = 6;
+/// "accepted", "duplicate", …
+std::string_view NameOf(Outcome outcome);
+
+struct Answer {
+  uint64_t number = 0;     ///< of the line among those of its intake, from 1
+  int64_t output_seq = 0;  ///< 0 if the line could not be read
+  int64_t symbol_id = 0;
+  Outcome outcome = Outcome::kFailed;
+  ChainHash hash{};  ///< of the stored record in the chain of symbol_id, if accepted or duplicate
+  Status status;     ///< why not
+};
+
+/// How many of each outcome.
+struct Totals {
+  std::array<uint64_t, kOutcomes> counts{};
+  uint64_t operator[](Outcome outcome) const { return counts[static_cast<size_t>(outcome)]; }
+  uint64_t sum() const;
+  /// Whether every output is in the log.
+  bool all_stored() const { return (*this)[Outcome::kAccepted] + (*this)[Outcome::kDuplicate] == sum(); }
+};
+
+class Intake;
+
+/// The service over one store. Any thread. The Clients must outlive it.
+class Settlement {
+ public:
+  static Result<std::unique_ptr<Settlement>> Open(Clients& clients, const Options& options);
+  /// Stop().
+  ~Settlement();
+  Settlement(const Settlement&) = delete;
+  Settlement& operator=(const Settlement&) = delete;
+
+  /// Commits what is queued, ends the writers and gives the leases back. Every Intake must be gone.
+  Status Stop();
+  Chains& chains() { return *chains_; }
+  ChainWriters& writers() { return *writers_; }
+
+ private:
+  friend class Intake;
+  Settlement(std::unique_ptr<Chains> chains, uint32_t leases_max)
+      : chains_(std::move(chains)), leases_(*chains_, leases_max) {}
+
+  std::unique_ptr<Chains> chains_;
+  SymbolLeases leases_;
+  std::unique_ptr<ChainWriters> writers_;
+};
+
+/// One source of outputs: a file, or a connection. Outputs of one symbol are appended in the order of Submit(). Once an
+/// output is answered kElsewhere, so are all later ones of its symbols from this intake, even if the lease comes free
+/// meanwhile: what was refused would be missing between them. A new intake, which begins where the log ends, tries
+/// again. One thread submits; totals() any.
+class Intake {
+ public:
+  /// Called once for each line, on any thread and in any order; it must not wait for other answers.
+  using OnAnswer = std::function<void(const Answer&)>;
+
+  Intake(Settlement& settlement, OnAnswer on_answer) : settlement_(settlement), on_answer_(std::move(on_answer)) {}
+  /// Waits for the answers.
+  ~Intake() { Flush(); }
+  Intake(const Intake&) = delete;
+  Intake& operator=(const Intake&) = delete;
+
+  /// Reads a line of F2 and queues it; waits while there is no room. A bad line costs itself alone.
+  void Submit(std::string_view line);
+  /// Returns when all is answered.
+  void Flush();
+  Totals totals() const;
+
+ private:
+  void Queue(const Output& output, Answer answer);
+  void Finish(Answer answer, const Status& status);
+  bool IsGone(const std::vector<int64_t>& symbols);
+
+  Settlement& settlement_;
+  const OnAnswer on_answer_;
+  OutputParser parser_;
+  uint64_t submitted_ = 0;
+  std::array<std::atomic<uint64_t>, kOutcomes> counts_{};
+  std::mutex mu_;
+  std::condition_variable idle_;
+  uint64_t answered_ = 0;   // guarded by mu_, as is the next
+  std::set<int64_t> gone_;  // symbols with an output that was answered kElsewhere
+};
+
+}  // namespace braid::settlement
