@@ -1,0 +1,34 @@
+// Applying the log to some generations of views.
+#pragma once
+
+#include <vector>
+
+#include "base/workers.h"
+#include "services/settlement/views/generation.h"
+#include "services/settlement/views/marks.h"
+
+namespace braid::settlement::views {
+
+struct Parts {
+  Parts(Clients& store, const ViewsOptions& chosen) : clients(store), options(chosen), workers(chosen.workers - 1) {}
+
+  Clients& clients;
+  const ViewsOptions options;
+  std::unique_ptr<Chains> chains;
+  Workers workers;
+
+  /// kInterrupted if asked to stop.
+  Status CheckStop() const;
+};
+
+/// A generation that is applied to.
+struct Target {
+  View view;
+  std::string collection;
+};
+
+/// Applies the log from the targets' marks to the chains' heads and adds to the report. A target that fails is left
+/// behind, the others go on; the first error is returned. kConflictingOperationInProgress: a target was replaced.
+Status FollowTargets(Parts& parts, std::vector<Target> targets, const FollowOptions& options, FollowReport& report);
+
+}  // namespace braid::settlement::views

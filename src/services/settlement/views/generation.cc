@@ -1,0 +1,157 @@
+#include "services/settlement/views/generation.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/strings.h"
+#include "client/command.h"
+#include "client/fields.h"
+#include "client/handles.h"
+#include "services/settlement/views/marks.h"
+
+namespace braid::settlement::views {
+
+using client::Bson;
+
+namespace {
+
+// The fields that people look for; what is found by _id needs none.
+std::vector<const char*> IndexOf(View view) {
+  switch (view) {
+    case View::kBalances: return {"user_id"};
+    case View::kTrades: return {"symbol_id", "seq"};
+    case View::kOrders: return {"user_id", "seq"};
+  }
+  return {};
+}
+
+Status Create(mongoc_client_t* client, const std::string& database, const std::string& collection) {
+  Bson create;
+  create.Text("create", collection);
+  const auto reply = client::RunCommand(client, database.c_str(), create.get());
+  return reply.ok() || reply.error().code() == Code::kNamespaceExists ? Status() : reply.error();
+}
+
+std::vector<std::string> TextsOf(const bson_t& document, const char* field) {
+  std::vector<std::string> texts;
+  bson_iter_t array;
+  bson_iter_t element;
+  if (!bson_iter_init_find(&array, &document, field) || !bson_iter_recurse(&array, &element)) return texts;
+  while (bson_iter_next(&element)) {
+    if (BSON_ITER_HOLDS_UTF8(&element)) texts.emplace_back(bson_iter_utf8(&element, nullptr));
+  }
+  return texts;
+}
+
+}  // namespace
+
+std::string CollectionName(View view, int64_t generation) {
+  return generation == 1 ? NameOf(view) : StrCat(NameOf(view), "_g", generation);
+}
+
+Result<std::optional<Generation>> FindGeneration(Transaction& transaction, View view) {
+  std::optional<Generation> found;
+  const std::string id = NameOf(view);
+  BRAID_CHECK_OK(transaction.FindIds(kMarks, {&id, 1}, [&](const bson_t& document) {
+    found = {.number = client::IntegerOf(&document, "generation"),
+             .collection = std::string(client::TextOf(&document, "collection")),
+             .last = client::IntegerOf(&document, "last"),
+             .building = client::IntegerOf(&document, "building"),
+             .dead = TextsOf(document, "dead")};
+    return Status();
+  }));
+  return found;
+}
+
+Result<Generation> LoadGeneration(Clients& clients, const std::string& database, View view) {
+  std::optional<Generation> found;
+  BRAID_CHECK_OK(RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
+    BRAID_TRY(found, FindGeneration(transaction, view));
+    return {};
+  }));
+  if (!found) return Status(Code::kNamespaceNotFound, StrCat("there is no view ", NameOf(view)));
+  return *std::move(found);
+}
+
+Status StoreGeneration(Transaction& transaction, View view, const Generation& generation, bool is_new) {
+  Bson fields;
+  fields.Integer("generation", generation.number)
+      .Text("collection", generation.collection)
+      .Integer("last", generation.last)
+      .Integer("building", generation.building)
+      .Texts("dead", generation.dead);
+  if (is_new) {
+    Bson document;
+    document.Text("_id", NameOf(view));
+    bson_concat(document.get(), fields.get());
+    const bson_t* const insert = document.get();
+    return transaction.Insert(kMarks, {&insert, 1});
+  }
+  Bson filter;
+  filter.Text("_id", NameOf(view));
+  Bson change;
+  change.Document("$set", fields);
+  const Transaction::Update update{.filter = filter.get(), .change = change.get()};
+  return transaction.UpdateOnes(kMarks, {&update, 1}).status();
+}
+
+// Before any transaction: not every store creates collections inside one.
+Status CreateCollection(Clients& clients, const std::string& database, View view, const std::string& collection) {
+  const Client client = clients.Acquire();
+  BRAID_CHECK_OK(Create(client.get(), database, kMarks));
+  BRAID_CHECK_OK(Create(client.get(), database, collection));
+  Bson key;
+  std::string name;
+  for (const char* const field : IndexOf(view)) {
+    key.Integer(field, 1);
+    name += StrCat(name.empty() ? "" : "_", field, "_1");
+  }
+  Bson index;
+  index.Document("key", key).Text("name", name);
+  Bson indexes;
+  indexes.Document("0", index);
+  Bson command;
+  command.Text("createIndexes", collection).Array("indexes", indexes);
+  return client::RunCommand(client.get(), database.c_str(), command.get()).status();
+}
+
+Status CreateView(Clients& clients, const std::string& database, View view) {
+  bool exists = false;
+  const auto look = [&](Transaction& transaction) -> Status {
+    BRAID_TRY(const std::optional<Generation> found, FindGeneration(transaction, view));
+    exists = found.has_value();
+    return {};
+  };
+  BRAID_CHECK_OK(RunTransaction(clients, {.database = database}, look));
+  if (exists) return {};
+  const Generation first{.number = 1, .collection = CollectionName(view, 1), .last = 1};
+  BRAID_CHECK_OK(CreateCollection(clients, database, view, first.collection));
+  const Status created = RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
+    BRAID_CHECK_OK(look(transaction));
+    if (exists) return {};
+    BRAID_CHECK_OK(StoreGeneration(transaction, view, first, true));
+    return Marks::Create(transaction, first.collection);
+  });
+  return created.code() == Code::kDuplicateKey ? Status() : created;  // another process was faster
+}
+
+Status DropDead(Clients& clients, const std::string& database, View view) {
+  BRAID_TRY(const Generation now, LoadGeneration(clients, database, view));
+  if (now.dead.empty()) return {};
+  {
+    const Client client = clients.Acquire();
+    for (const std::string& collection : now.dead) {
+      BRAID_CHECK_OK(client::DropCollection(client.get(), database, collection));
+    }
+  }
+  return RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
+    BRAID_TRY(std::optional<Generation> generation, FindGeneration(transaction, view));
+    if (!generation) return {};
+    std::erase_if(generation->dead, [&](const std::string& name) {
+      return std::find(now.dead.begin(), now.dead.end(), name) != now.dead.end();
+    });
+    return StoreGeneration(transaction, view, *generation, false);
+  });
+}
+
+}  // namespace braid::settlement::views

@@ -1,0 +1,39 @@
+// Generations: the collection that has a view now, and the one that is being built to take its place.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "braid/transaction.h"
+#include "services/settlement/views/views.h"
+
+namespace braid::settlement::views {
+
+/// The view's own document in settlement_views.
+struct Generation {
+  int64_t number = 0;
+  std::string collection;         // readers find the view here
+  int64_t last = 0;               // the highest number ever given; none is given twice
+  int64_t building = 0;           // 0: none
+  std::vector<std::string> dead;  // collections that are to be dropped
+};
+
+/// "balances", "balances_g2", …
+std::string CollectionName(View view, int64_t generation);
+
+/// Nothing if the view was never opened.
+Result<std::optional<Generation>> FindGeneration(Transaction& transaction, View view);
+Result<Generation> LoadGeneration(Clients& clients, const std::string& database, View view);
+/// `is_new`: there is no document yet.
+Status StoreGeneration(Transaction& transaction, View view, const Generation& generation, bool is_new);
+
+/// The collection with its indexes; OK if it is there.
+Status CreateCollection(Clients& clients, const std::string& database, View view, const std::string& collection);
+
+/// Makes sure that the view has a first generation.
+Status CreateView(Clients& clients, const std::string& database, View view);
+
+/// Drops what the view's document says is dead.
+Status DropDead(Clients& clients, const std::string& database, View view);
+
+}  // namespace braid::settlement::views

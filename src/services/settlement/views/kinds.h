@@ -1,0 +1,91 @@
+// What is particular to each view: which documents an output touches, and what becomes of them. Everything else —
+// marks, batches, generations, checking — is the same for all.
+//
+// A kind has
+//   Row                  a document as a struct
+//   ForEach(item, call)  calls call(key, id, effect) for each effect of an output; the key decides on the partition
+//   Fold(effect, row)    the row after the effect; a new row is Row()
+//   Write(row, bson)     the fields without _id;  Read(document) the row again
+//   kInsertOnly          no document is ever touched twice
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "client/fields.h"
+#include "client/handles.h"
+#include "services/settlement/output.h"
+#include "services/settlement/views/log_reader.h"
+
+namespace braid::settlement::views {
+
+struct Balances {
+  static constexpr bool kInsertOnly = false;
+  struct Row {
+    std::string user;
+    std::string asset;
+    bson_decimal128_t balance = {};  // the zero of Decimal128, too
+    int64_t sequence = 0;            // 0: new
+  };
+  struct Effect {
+    const Item* item;
+    const BalanceEvent* event;
+  };
+  static std::string IdOf(const BalanceEvent& event);
+  template <typename Call>
+  static void ForEach(const Item& item, const Call& call) {
+    for (const BalanceEvent& event : item.output.balance_events) {
+      call(event.user_id.text, IdOf(event), Effect{&item, &event});
+    }
+  }
+  static Status Fold(const Effect& effect, Row& row);
+  static void Write(const Row& row, client::Bson& fields);
+  static Row Read(const bson_t& document);
+};
+
+struct Trades {
+  static constexpr bool kInsertOnly = true;
+  struct Row {
+    Trade trade;
+    int64_t sequence = 0;
+  };
+  struct Effect {
+    const Item* item;
+    const Trade* trade;
+  };
+  /// By chain, not by symbol: two outputs of one sequence, which a source should not make, must not collide.
+  static std::string IdOf(const Item& item, size_t index);
+  template <typename Call>
+  static void ForEach(const Item& item, const Call& call) {
+    const std::vector<Trade>& trades = item.output.trades;
+    for (size_t i = 0; i < trades.size(); ++i) {
+      const std::string id = IdOf(item, i);
+      call(std::string_view(id).substr(0, id.rfind(':')), id, Effect{&item, &trades[i]});
+    }
+  }
+  static Status Fold(const Effect& effect, Row& row);
+  static void Write(const Row& row, client::Bson& fields);
+  static Row Read(const bson_t& document);
+};
+
+struct Orders {
+  static constexpr bool kInsertOnly = false;
+  struct Row {
+    OrderUpdate update;
+    int64_t sequence = 0;
+  };
+  struct Effect {
+    const Item* item;
+  };
+  template <typename Call>
+  static void ForEach(const Item& item, const Call& call) {
+    if (!item.output.order_update) return;
+    const std::string& id = item.output.order_update->order_id.text;
+    call(id, id, Effect{&item});
+  }
+  static Status Fold(const Effect& effect, Row& row);
+  static void Write(const Row& row, client::Bson& fields);
+  static Row Read(const bson_t& document);
+};
+
+}  // namespace braid::settlement::views

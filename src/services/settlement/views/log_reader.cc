@@ -1,0 +1,133 @@
+#include "services/settlement/views/log_reader.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "patterns/chains/hash.h"
+
+namespace braid::settlement::views {
+namespace {
+
+// All chains together read about this many segments at a time; each at least two.
+constexpr int64_t kSegmentsAhead = 64;
+// Records whose hashes and payloads are checked by one thread at a time.
+constexpr size_t kPiece = 256;
+
+bool Later(const ChainCursor* a, const ChainCursor* b) {
+  return std::pair(a->record().view->sequence, a->chain()) > std::pair(b->record().view->sequence, b->chain());
+}
+
+bool IsItem(const ChainRecordView& record) { return record.also.empty() || record.chain < record.also.front(); }
+
+}  // namespace
+
+void LogReader::Damaged(ChainDamage damage) {
+  if (ended_.insert(damage.chain).second) damage_.push_back(std::move(damage));
+}
+
+Status LogReader::Start(const Positions& from, const std::vector<ChainHead>& heads,
+                        const std::map<int64_t, int64_t>& stop_before) {
+  std::map<int64_t, const ChainHead*> by_chain;
+  for (const ChainHead& head : heads) by_chain.emplace(head.chain, &head);
+  for (const auto& [chain, position] : from) {
+    if (!by_chain.contains(chain)) Damaged({chain, position.sequence, "records were applied, but there is no head"});
+  }
+  const int64_t ahead = std::max<int64_t>(2, kSegmentsAhead / std::max<int64_t>(1, static_cast<int64_t>(heads.size())));
+  for (const auto& [chain, head] : by_chain) {
+    const auto place = from.find(chain);
+    const Position after = place == from.end() ? Position() : place->second;
+    const auto stop = stop_before.find(chain);
+    const bool to_head = stop == stop_before.end() || stop->second > head->sequence;
+    if (to_head &&
+        (head->sequence < after.sequence || (head->sequence == after.sequence && head->hash != after.hash))) {
+      Damaged({chain, after.sequence,
+               StrCat("the head is ", head->sequence, " ", chains::HexOf(head->hash), ", but ", after.sequence, " ",
+                      chains::HexOf(after.hash), " was applied")});
+      continue;
+    }
+    ChainCursor::Range range{.chain = chain, .after = after, .last = head->sequence, .segments_ahead = ahead};
+    to_head ? void(range.last_hash = head->hash) : void(range.last = stop->second - 1);
+    if (range.last <= after.sequence) continue;
+    ChainCursor& cursor = cursors_.emplace_back(clients_, log_, range);
+    BRAID_TRY(const bool any, cursor.Next());
+    if (any) order_.push_back(&cursor);
+    if (cursor.damage()) Damaged(*cursor.damage());
+  }
+  std::make_heap(order_.begin(), order_.end(), Later);
+  return {};
+}
+
+Result<std::vector<LogReader::Checked>> LogReader::ReadRecords() {
+  std::vector<Checked> records;
+  size_t bytes = 0;
+  while (!order_.empty() && records.size() < options_.batch_records_max && bytes < options_.batch_bytes_max) {
+    std::pop_heap(order_.begin(), order_.end(), Later);
+    ChainCursor& cursor = *order_.back();
+    if (ended_.contains(cursor.chain())) {
+      order_.pop_back();
+      continue;
+    }
+    bytes += cursor.record().view->payload.size();
+    records.emplace_back().record = cursor.record();
+    BRAID_TRY(const bool more, cursor.Next());
+    if (more) {
+      std::push_heap(order_.begin(), order_.end(), Later);
+      continue;
+    }
+    order_.pop_back();
+    // Not Damaged() yet: what was read before the damage is still to be applied.
+    if (cursor.damage()) damage_.push_back(*cursor.damage());
+  }
+  return records;
+}
+
+// In parallel: this is where the time goes.
+void LogReader::Check(std::vector<Checked>& records) {
+  workers_.Run((records.size() + kPiece - 1) / kPiece, [&](size_t piece) {
+    OutputParser parser;
+    const size_t end = std::min(records.size(), (piece + 1) * kPiece);
+    for (size_t i = piece * kPiece; i < end; ++i) {
+      Checked& checked = records[i];
+      const ChainRecordView& view = *checked.record.view;
+      if (const ChainHash hash = HashChainRecord(view); hash != view.hash) {
+        checked.problem =
+            StrCat("hash: expected ", chains::HexOf(hash), " from the contents, got ", chains::HexOf(view.hash));
+        continue;
+      }
+      if (!IsItem(view)) continue;
+      auto output = parser.Decode(view.payload);
+      if (!output.ok()) {
+        checked.problem = std::string(output.error().message());
+      } else if (output->output_seq != view.sequence) {
+        checked.problem = StrCat("output_seq: expected ", view.sequence, ", got ", output->output_seq);
+      } else {
+        checked.output = *std::move(output);
+      }
+    }
+  });
+}
+
+Result<Batch> LogReader::Next() {
+  for (;;) {
+    BRAID_TRY(std::vector<Checked> records, ReadRecords());
+    if (records.empty()) return Batch();
+    Check(records);
+    Batch batch;
+    batch.items.reserve(records.size());
+    for (Checked& checked : records) {
+      const ChainRecordView& view = *checked.record.view;
+      if (ended_.contains(view.chain)) continue;
+      if (!checked.problem.empty()) {
+        Damaged({view.chain, view.sequence, std::move(checked.problem)});
+        continue;
+      }
+      ++batch.records;
+      batch.payload_bytes += static_cast<int64_t>(view.payload.size());
+      batch.ends[view.chain] = {view.sequence, view.hash};
+      if (IsItem(view)) batch.items.push_back({view.chain, view.sequence, std::move(checked.output)});
+    }
+    if (!batch.empty()) return batch;  // one may be empty of all but damage
+  }
+}
+
+}  // namespace braid::settlement::views

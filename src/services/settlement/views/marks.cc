@@ -1,0 +1,182 @@
+#include "services/settlement/views/marks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+
+#include "base/strings.h"
+#include "client/fields.h"
+#include "client/handles.h"
+#include "patterns/chains/hash.h"
+
+namespace braid::settlement::views {
+namespace {
+
+using client::Bson;
+
+std::string FloorId(const std::string& collection) { return StrCat(collection, ":floor"); }
+std::string PartitionId(const std::string& collection, size_t partition) { return StrCat(collection, ":", partition); }
+
+std::vector<std::string> IdsOf(const std::string& collection, const Marks::Partitions& partitions) {
+  std::vector<std::string> ids = {FloorId(collection)};
+  for (const size_t partition : partitions) ids.push_back(PartitionId(collection, partition));
+  return ids;
+}
+
+int64_t ToInteger(std::string_view text) {
+  int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// Calls `each` for every chain of a mark.
+template <typename Each>
+void ForEachChain(const bson_t& document, const Each& each) {
+  bson_iter_t field;
+  bson_iter_t chain;
+  if (!bson_iter_init_find(&field, &document, "chains") || !bson_iter_recurse(&field, &chain)) return;
+  while (bson_iter_next(&chain)) each(ToInteger(bson_iter_key(&chain)), chain);
+}
+
+Positions ReadFloor(const bson_t& document) {
+  Positions floor;
+  ForEachChain(document, [&](int64_t chain, const bson_iter_t& value) {
+    uint32_t size = 0;
+    const uint8_t* bytes = nullptr;
+    bson_t position;
+    bson_iter_document(&value, &size, &bytes);
+    if (bytes == nullptr || !bson_init_static(&position, bytes, size)) return;
+    Position& place = floor[chain];
+    place.sequence = client::IntegerOf(&position, "seq");
+    const std::string_view hash = client::BinaryOf(&position, "hash");
+    std::copy_n(hash.begin(), std::min(hash.size(), place.hash.size()), place.hash.begin());
+  });
+  return floor;
+}
+
+Status Set(Transaction& transaction, std::span<const std::pair<std::string, const Bson*>> marks) {
+  std::deque<Bson> parts;
+  std::vector<Transaction::Update> updates;
+  for (const auto& [id, fields] : marks) {
+    const Bson& filter = parts.emplace_back().Text("_id", id);
+    const Bson& change = parts.emplace_back().Document("$set", *fields);
+    updates.push_back({.filter = filter.get(), .change = change.get()});
+  }
+  BRAID_TRY(const Transaction::Matched matched, transaction.UpdateOnes(kMarks, updates));
+  if (matched.matched == static_cast<int64_t>(marks.size())) return {};
+  return Status(Code::kConflictingOperationInProgress, "the view was replaced by one built anew");
+}
+
+}  // namespace
+
+size_t PartitionOf(std::string_view key) {
+  uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  for (const char c : key) hash = (hash ^ static_cast<uint8_t>(c)) * 0x0000'0100'0000'01b3;
+  return (hash ^ hash >> 32) % kPartitions;
+}
+
+Marks::Partitions Marks::All() {
+  Partitions all;
+  for (size_t i = 0; i < kPartitions; ++i) all.insert(i);
+  return all;
+}
+
+Status Marks::Create(Transaction& transaction, const std::string& collection) {
+  std::deque<Bson> documents;
+  std::vector<const bson_t*> inserts;
+  const Bson none;
+  for (const std::string& id : IdsOf(collection, All())) {
+    Bson& document = documents.emplace_back();
+    document.Text("_id", id).Integer("applied_seq", 0).Document("chains", none);
+    inserts.push_back(document.get());
+  }
+  return transaction.Insert(kMarks, inserts);
+}
+
+Result<Marks> Marks::Load(Transaction& transaction, const std::string& collection, const Partitions& partitions) {
+  Marks marks;
+  marks.collection_ = collection;
+  const std::vector<std::string> ids = IdsOf(collection, partitions);
+  size_t found = 0;
+  BRAID_CHECK_OK(transaction.FindIds(kMarks, ids, [&](const bson_t& document) {
+    ++found;
+    const std::string_view id = client::TextOf(&document, "_id");
+    if (id == ids.front()) {
+      marks.floor_ = ReadFloor(document);
+      return Status();
+    }
+    auto& own = marks.own_[static_cast<size_t>(ToInteger(id.substr(collection.size() + 1)))];
+    ForEachChain(document, [&](int64_t chain, const bson_iter_t& value) { own[chain] = bson_iter_as_int64(&value); });
+    return Status();
+  }));
+  if (found == ids.size()) return marks;
+  return Status(Code::kConflictingOperationInProgress, "the view was replaced by one built anew");
+}
+
+Status Marks::Remove(Transaction& transaction, const std::string& collection) {
+  Bson in;
+  in.Texts("$in", IdsOf(collection, All()));
+  Bson filter;
+  filter.Document("_id", in);
+  return transaction.Remove(kMarks, filter.get());
+}
+
+int64_t Marks::Applied(size_t partition, int64_t chain) const {
+  const int64_t floor = SequenceOf(floor_, chain);
+  const auto own = own_.find(partition);
+  if (own == own_.end()) return floor;
+  const auto place = own->second.find(chain);
+  return place == own->second.end() ? floor : std::max(floor, place->second);
+}
+
+std::map<int64_t, int64_t> Marks::Highest() const {
+  std::map<int64_t, int64_t> highest;
+  for (const auto& [chain, position] : floor_) highest[chain] = position.sequence;
+  for (const auto& [partition, own] : own_) {
+    for (const auto& [chain, sequence] : own) highest[chain] = std::max(highest[chain], sequence);
+  }
+  return highest;
+}
+
+// Chains that the floor has caught up with are left out, so that marks stay small.
+Status Marks::Advance(Transaction& transaction, const Partitions& partitions, const Positions& ends) {
+  std::deque<Bson> documents;
+  std::vector<std::pair<std::string, const Bson*>> updates;
+  for (const size_t partition : partitions) {
+    std::map<int64_t, int64_t>& own = own_[partition];
+    for (const auto& [chain, end] : ends) own[chain] = std::max(own[chain], end.sequence);
+    std::erase_if(own, [&](const auto& entry) { return entry.second <= SequenceOf(floor_, entry.first); });
+    Bson chains;
+    int64_t highest = 0;
+    for (const auto& [chain, sequence] : own) {
+      chains.Integer(StrCat(chain).c_str(), sequence);
+      highest = std::max(highest, sequence);
+    }
+    Bson& document = documents.emplace_back();
+    document.Integer("applied_seq", highest).Document("chains", chains);
+    updates.emplace_back(PartitionId(collection_, partition), &document);
+  }
+  return Set(transaction, updates);
+}
+
+Status Marks::RaiseFloor(Transaction& transaction, const Positions& ends) {
+  Bson fields;
+  int64_t highest = 0;
+  bool raised = false;
+  for (const auto& [chain, position] : floor_) highest = std::max(highest, position.sequence);
+  for (const auto& [chain, end] : ends) {
+    if (end.sequence <= SequenceOf(floor_, chain)) continue;  // another process was faster
+    raised = true;
+    highest = std::max(highest, end.sequence);
+    floor_[chain] = end;
+    Bson position;
+    position.Integer("seq", end.sequence).Binary("hash", chains::TextOf(end.hash));
+    fields.Document(StrCat("chains.", chain).c_str(), position);
+  }
+  if (!raised) return {};
+  fields.Integer("applied_seq", highest);
+  const std::pair<std::string, const Bson*> mark(FloorId(collection_), &fields);
+  return Set(transaction, {&mark, 1});
+}
+
+}  // namespace braid::settlement::views

@@ -1,0 +1,51 @@
+// The marks of a view: how far its documents are (see views.h).
+#pragma once
+
+#include <array>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "braid/transaction.h"
+#include "services/settlement/views/positions.h"
+
+namespace braid::settlement::views {
+
+inline constexpr const char* kMarks = "settlement_views";
+inline constexpr size_t kPartitions = 64;  // never changes: stored marks depend on it
+
+/// Which partition a user, an order or a trade's record belongs to; the same for ever (FNV-1a).
+size_t PartitionOf(std::string_view key);
+
+/// The marks of some partitions as one transaction sees them. `collection` names the view's generation.
+class Marks {
+ public:
+  using Partitions = std::set<size_t>;
+  static Partitions All();
+
+  /// Inserts those of a generation that begins.
+  static Status Create(Transaction& transaction, const std::string& collection);
+  /// kConflictingOperationInProgress if the generation has no marks: another took its place.
+  static Result<Marks> Load(Transaction& transaction, const std::string& collection, const Partitions& partitions);
+  /// Whoever has read them and not committed yet will fail: afterwards nothing is written to the collection any more.
+  static Status Remove(Transaction& transaction, const std::string& collection);
+
+  /// What of a chain the partition's documents have.
+  int64_t Applied(size_t partition, int64_t chain) const;
+  const Positions& floor() const { return floor_; }
+  /// The highest of all loaded partitions, by chain.
+  std::map<int64_t, int64_t> Highest() const;
+
+  /// These partitions have what is up to `ends`, too.
+  Status Advance(Transaction& transaction, const Partitions& partitions, const Positions& ends);
+  /// Every partition has.
+  Status RaiseFloor(Transaction& transaction, const Positions& ends);
+
+ private:
+  std::string collection_;
+  Positions floor_;
+  std::map<size_t, std::map<int64_t, int64_t>> own_;  // of each loaded partition, beyond the floor
+};
+
+}  // namespace braid::settlement::views
