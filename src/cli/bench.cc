@@ -188,16 +188,26 @@ Status RunYcsb(Args& args) {
   return EndOf(suite);
 }
 
-}  // namespace
-
-Action SetUpBench(CLI::App& app) {
+Action SetUpYcsb(CLI::App& app) {
   const auto args = std::make_shared<Args>();
-  app.require_subcommand(1);
-  CLI::App* ycsb = app.add_subcommand("ycsb",
-                                      "The workloads A to F of YCSB, point finds and inserts: throughput, latency, CPU "
-                                      "of the server, and the same on bare RocksDB.");
-  AddOptions(*ycsb, *args);
+  AddOptions(app, *args);
   return [args] { return RunYcsb(*args); };
 }
+
+constexpr Subcommand kBenches[] = {
+    {"counters",
+     "Hot counters of staking events: one document, logical shards chosen at random, and Braid's way, durable and "
+     "exact.",
+     SetUpBenchCounters},
+    {"ycsb",
+     "The workloads A to F of YCSB, point finds and inserts: throughput, latency, CPU of the server, and the same on "
+     "bare "
+     "RocksDB.",
+     SetUpYcsb},
+};
+
+}  // namespace
+
+Action SetUpBench(CLI::App& app) { return SetUpNested(app, kBenches); }
 
 }  // namespace braid::cli

@@ -82,7 +82,7 @@ void PrintJson(const Outcome& outcome, const Ingestor& ingestor, double seconds)
       .Integer("rejected", static_cast<int64_t>(outcome.rejected))
       .Integer("released", static_cast<int64_t>(outcome.released))
       .Integer("retries", static_cast<int64_t>(ingestor.retries()))
-      .Double("seconds", seconds);
+      .Integer("milliseconds", static_cast<int64_t>(seconds * 1000));
   client::PrintJson(json);
 }
 
