@@ -11,6 +11,13 @@ namespace json = simdjson::dom;
 
 Status Bad(std::string reason) { return Status(Code::kBadValue, std::move(reason)); }
 
+// At most so many bytes of the text, without cutting a character in two: a reason is stored as text.
+std::string_view Beginning(std::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
 bool LowerHex(std::string& text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
@@ -61,7 +68,7 @@ Status ReadType(json::element value, State& state) {
   } else if (name == "unbonded") {
     state = State::kUnbonded;
   } else {
-    return Bad(StrCat("event_type '", name.substr(0, 40), "' is unknown: it is active or unbonded"));
+    return Bad(StrCat("event_type '", Beginning(name, 40), "' is unknown: it is active or unbonded"));
   }
   return {};
 }
