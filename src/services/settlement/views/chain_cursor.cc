@@ -1,6 +1,9 @@
 #include "services/settlement/views/chain_cursor.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
+#include "client/fields.h"
 #include "patterns/chains/hash.h"
 #include "patterns/chains/log.h"
 
@@ -59,7 +62,10 @@ Result<bool> ChainCursor::NextSegment() {
   loaded->document = std::move(fetched_.front());
   fetched_.pop_front();
   const Status status = loaded->segment.Read(*loaded->document);
-  if (!status.ok()) return Damaged(position_.sequence + 1, std::string(status.message()));
+  if (!status.ok()) {
+    const int64_t first = client::IntegerOf(loaded->document.get(), "first_seq");  // for people: it may be a lie, too
+    return Damaged(std::max(first, position_.sequence + 1), std::string(status.message()));
+  }
   if (!loaded->segment.problems().empty()) {
     return Damaged(loaded->segment.records().front().sequence, loaded->segment.problems().front());
   }
