@@ -34,8 +34,11 @@ function(braid_library name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   if(sources)
     add_library(${name} STATIC ${sources})
-    target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+    target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>
+                                              $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
+                                              $<INSTALL_INTERFACE:include>)
     target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+    set_property(GLOBAL APPEND PROPERTY BRAID_LIBRARIES ${name})
   endif()
   if(tests AND BRAID_TESTS)
     add_executable(${name}_test ${tests})

@@ -1,4 +1,4 @@
-# The Debian 12 packages that Braid is built on; scripts/setup installs them.
+# The Debian 12 packages that Braid is built on; scripts/setup installs them. Part of an install tree too.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
@@ -7,10 +7,7 @@ find_package(ICU REQUIRED COMPONENTS uc i18n)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Boost 1.81 REQUIRED)
-find_package(GTest REQUIRED)
-find_package(benchmark REQUIRED)
 find_package(simdjson REQUIRED)
-include(GoogleTest)
 
 pkg_check_modules(BSON REQUIRED IMPORTED_TARGET libbson-1.0)
 pkg_check_modules(MONGOC REQUIRED IMPORTED_TARGET libmongoc-1.0)
@@ -21,15 +18,10 @@ pkg_check_modules(RABBITMQ REQUIRED IMPORTED_TARGET librabbitmq)
 pkg_check_modules(TOML REQUIRED IMPORTED_TARGET tomlplusplus)
 
 find_library(ROCKSDB_LIBRARY rocksdb REQUIRED)
-add_library(braid_rocksdb INTERFACE)
+add_library(braid_rocksdb INTERFACE IMPORTED)
 target_link_libraries(braid_rocksdb INTERFACE ${ROCKSDB_LIBRARY})
 
 # IEEE 754 decimal arithmetic. Variant 000: arguments by value, rounding mode and flags as arguments.
 find_library(INTEL_DECIMAL_LIBRARY bidgcc000 REQUIRED)
-add_library(braid_decimal INTERFACE)
+add_library(braid_decimal INTERFACE IMPORTED)
 target_link_libraries(braid_decimal INTERFACE ${INTEL_DECIMAL_LIBRARY})
-
-# The program's allocator: a sixth less CPU for writes than glibc's. Sanitizers bring their own.
-if(NOT BRAID_SANITIZE)
-  pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc)
-endif()
