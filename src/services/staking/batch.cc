@@ -114,19 +114,9 @@ Status Park(Transaction& transaction, const Tables& tables, std::span<const Even
   return tables.locks.Await(transaction, awaited);
 }
 
-}  // namespace
-
-Outcome& Outcome::operator+=(const Outcome& other) {
-  accepted += other.accepted;
-  duplicate += other.duplicate;
-  parked += other.parked;
-  rejected += other.rejected;
-  released += other.released;
-  return *this;
-}
-
-Result<Outcome> ApplyActive(Transaction& transaction, const Tables& tables, uint32_t shard,
-                            std::span<const Event> events) {
+// With `look`, every delegation is looked up, and not only those of known keys.
+Result<Outcome> ApplyActiveEvents(Transaction& transaction, const Tables& tables, uint32_t shard,
+                                  std::span<const Event> events, bool look) {
   std::vector<std::string> ids;
   ids.reserve(events.size());
   for (const Event& event : events) ids.push_back(event.LockId());
@@ -141,7 +131,7 @@ Result<Outcome> ApplyActive(Transaction& transaction, const Tables& tables, uint
       continue;
     }
     ++outcome.accepted;
-    if (claimed[i].known) {
+    if (claimed[i].known || look) {
       reawakened.Add(events[i], claimed[i].missing);
       continue;
     }
@@ -153,6 +143,27 @@ Result<Outcome> ApplyActive(Transaction& transaction, const Tables& tables, uint
   BRAID_CHECK_OK(reawakened.Apply(transaction, tables, totals, outcome));
   BRAID_CHECK_OK(totals.Write(transaction, tables, shard));
   return outcome;
+}
+
+}  // namespace
+
+Outcome& Outcome::operator+=(const Outcome& other) {
+  accepted += other.accepted;
+  duplicate += other.duplicate;
+  parked += other.parked;
+  rejected += other.rejected;
+  released += other.released;
+  return *this;
+}
+
+Result<Outcome> ApplyActive(Transaction& transaction, const Tables& tables, uint32_t shard,
+                            std::span<const Event> events) {
+  return ApplyActiveEvents(transaction, tables, shard, events, false);
+}
+
+Result<Outcome> ApplyActiveLooking(Transaction& transaction, const Tables& tables, uint32_t shard,
+                                   std::span<const Event> events) {
+  return ApplyActiveEvents(transaction, tables, shard, events, true);
 }
 
 Result<Outcome> ApplyUnbonded(Transaction& transaction, const Tables& tables, uint32_t shard,

@@ -23,6 +23,10 @@ struct Outcome {
 /// has committed. The events may be in any order and have duplicates.
 Result<Outcome> ApplyActive(Transaction& transaction, const Tables& tables, uint32_t shard,
                             std::span<const Event> events);
+/// ApplyActive() for events some of which have a delegation without a document of flags, as another program may leave
+/// it: there ApplyActive() fails with kDuplicateKey. Slower, for it looks every delegation up.
+Result<Outcome> ApplyActiveLooking(Transaction& transaction, const Tables& tables, uint32_t shard,
+                                   std::span<const Event> events);
 Result<Outcome> ApplyUnbonded(Transaction& transaction, const Tables& tables, uint32_t shard,
                               std::span<const Event> events);
 

@@ -105,10 +105,15 @@ Status Ingestor::ApplyPart(ApplyBatch apply, State state, size_t part, Outcome& 
     BRAID_TRY(const uint32_t shard, workers_[part]->lease->Shard());
     const TransactionOptions options{.database = tables_->database, .stop = options_.stop, .retries = &retries_};
     Outcome applied;
-    BRAID_CHECK_OK(RunTransaction(clients_, options, [&](Transaction& transaction) -> Status {
-      BRAID_TRY(applied, apply(transaction, *tables_, shard, batch));
-      return {};
-    }));
+    const auto run = [&](ApplyBatch how) {
+      return RunTransaction(clients_, options, [&](Transaction& transaction) -> Status {
+        BRAID_TRY(applied, how(transaction, *tables_, shard, batch));
+        return {};
+      });
+    };
+    Status status = run(apply);
+    if (status.code() == Code::kDuplicateKey && state == State::kActive) status = run(ApplyActiveLooking);
+    BRAID_CHECK_OK(status);
     outcome += applied;
   }
   return {};
