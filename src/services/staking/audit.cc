@@ -1,6 +1,8 @@
 #include "services/staking/audit.h"
 
+#include <deque>
 #include <map>
+#include <unordered_set>
 
 #include "base/strings.h"
 #include "client/fields.h"
@@ -84,15 +86,11 @@ class Auditor {
     return differs;
   }
 
-  Status Repair(Counters& set, std::string_view id, const CounterValues& expected) {
-    if (!repair_) return {};
-    ++report_.repaired;
-    return set.Correct(transaction_, id, expected);
-  }
-
   Status CompareOverall() {
     BRAID_TRY(const CounterValues found, tables_.overall->Sum(transaction_, ""));
-    return CompareSums(*tables_.overall, "", overall_, found) ? Repair(*tables_.overall, "", overall_) : Status();
+    if (!CompareSums(*tables_.overall, "", overall_, found) || !repair_) return {};
+    ++report_.repaired;
+    return tables_.overall->Correct(transaction_, "", overall_);
   }
 
   Status Compare(Counters& set, const Sums& expected) {
@@ -100,14 +98,7 @@ class Auditor {
     Sums left = expected;  // not met in the store yet
     BRAID_CHECK_OK(set.ForEach(transaction_, [&](const Counters::Entity& entity) {
       const auto place = left.find(entity.name);
-      const CounterValues nothing{};
-      if (CompareSums(set, entity.name, place == left.end() ? nothing : place->second, entity.sums)) {
-        wrong.push_back(entity.name);
-      }
-      if (&set == tables_.stakers.get() && !entity.counted) {
-        Differs(set.options().collection, StrCat(entity.name, ":0"), "_id", 1, 0);
-        wrong.push_back(entity.name);
-      }
+      if (CompareEntity(set, entity, place == left.end() ? nullptr : &place->second)) wrong.push_back(entity.name);
       if (place != left.end()) left.erase(place);
       return Status();
     }));
@@ -115,11 +106,37 @@ class Auditor {
       CompareSums(set, name, sums, {});
       wrong.push_back(name);
     }
-    for (const std::string& name : wrong) {
-      const auto place = expected.find(name);
-      BRAID_CHECK_OK(Repair(set, name, place == expected.end() ? CounterValues{} : place->second));
+    for (size_t i = 0; repair_ && i < wrong.size(); ++i) {
+      const auto place = expected.find(wrong[i]);
+      BRAID_CHECK_OK(RepairEntity(set, wrong[i], place == expected.end() ? nullptr : &place->second));
     }
     return {};
+  }
+
+  // `expected` is null for an entity that has no delegations. It must not have documents at all: a staker who has is
+  // taken for counted. True if anything differs.
+  bool CompareEntity(const Counters& set, const Counters::Entity& entity, const CounterValues* expected) {
+    bool differs = CompareSums(set, entity.name, expected == nullptr ? CounterValues{} : *expected, entity.sums);
+    if (expected == nullptr && !differs) {
+      Differs(set.options().collection, entity.name, "_id", 0, 1);
+      differs = true;
+    }
+    if (expected != nullptr && &set == tables_.stakers.get() && !entity.counted) {
+      Differs(set.options().collection, StrCat(entity.name, ":0"), "_id", 1, 0);
+      differs = true;
+    }
+    return differs;
+  }
+
+  // One document with everything, in place of all there are: the first, by which a staker is counted.
+  Status RepairEntity(Counters& set, const std::string& name, const CounterValues* expected) {
+    ++report_.repaired;
+    Bson range;
+    range.Text("$gt", StrCat(name, ":")).Text("$lt", StrCat(name, ";"));  // ';' comes after ':'
+    Bson filter;
+    filter.Document("_id", range);
+    BRAID_CHECK_OK(transaction_.Remove(set.options().collection, filter.get()));
+    return expected == nullptr ? Status() : set.Correct(transaction_, name, *expected);
   }
 
   // A pending event whose active has come should have been applied with it.
@@ -140,7 +157,7 @@ class Auditor {
   }
 
   // Every flag has its delegation, and every delegation its flags: checked from the flags' side, page by page, and by
-  // number, for a delegation without flags would be missing from the count.
+  // number; only if that differs, delegations without a document of flags are looked for.
   Status CheckLocks() {
     const Bson all;
     Bson by_id;
@@ -152,12 +169,18 @@ class Auditor {
                                        return page.size() < kPageSize ? Status() : CheckPage(page);
                                      }));
     BRAID_CHECK_OK(CheckPage(page));
-    const int64_t expected = static_cast<int64_t>(report_.delegations + unbonded_);
-    if (complete_ != expected) {
-      Differs(tables_.locks.options().collection, "", "complete documents", expected, complete_);
-      if (repair_) BRAID_CHECK_OK(RepairLocks());
+    if (belonging_ != report_.delegations + unbonded_) BRAID_CHECK_OK(FindDelegationsWithoutLock());
+    return repair_ ? RepairLocks() : Status();
+  }
+
+  void CompareFlags(const std::string& id, uint32_t expected, uint32_t found) {
+    const std::vector<std::string>& calculations = tables_.locks.options().calculations;
+    for (size_t bit = 0; bit < calculations.size(); ++bit) {
+      const int64_t want = expected >> bit & 1;
+      const int64_t have = found >> bit & 1;
+      if (want != have) Differs(tables_.locks.options().collection, id, calculations[bit], want, have);
     }
-    return {};
+    if (expected != found) (expected == 0 ? orphans_ : incomplete_).push_back(id);
   }
 
   uint32_t FlagsOf(const bson_t& document) const {
@@ -178,39 +201,56 @@ class Auditor {
       const auto place = known.find(hashes[i]);
       const bool unbonded = id.ends_with(":unbonded");
       const bool belongs = place != known.end() && (!unbonded || place->second.state == State::kUnbonded);
+      if (belongs) ++belonging_;
       // Without flags it only waits for the event.
-      const uint32_t expected = belongs ? tables_.locks.all() : 0;
-      if (flags != expected) {
-        for (size_t bit = 0; bit < tables_.locks.options().calculations.size(); ++bit) {
-          const int64_t want = expected >> bit & 1;
-          const int64_t have = flags >> bit & 1;
-          if (want != have) {
-            Differs(tables_.locks.options().collection, id, tables_.locks.options().calculations[bit], want, have);
-          }
-        }
-      }
-      if (belongs && flags == expected) ++complete_;
+      CompareFlags(id, belongs ? tables_.locks.all() : 0, flags);
     }
     page.clear();
     return {};
   }
 
-  // The totals are what the delegations say by now, so every calculation of each of them is done.
-  Status RepairLocks() {
+  Status FindDelegationsWithoutLock() {
     const Bson all;
     std::vector<std::string> ids;
-    BRAID_CHECK_OK(transaction_.Find(kDelegations, all.get(), [&](const bson_t& document) {
+    const auto check = [&]() -> Status {
+      std::unordered_set<std::string> known;
+      BRAID_CHECK_OK(transaction_.FindIds(tables_.locks.options().collection, ids, [&](const bson_t& document) {
+        known.emplace(client::TextOf(&document, "_id"));
+        return Status();
+      }));
+      for (const std::string& id : ids) {
+        if (!known.contains(id)) CompareFlags(id, tables_.locks.all(), 0);
+      }
+      ids.clear();
+      return {};
+    };
+    BRAID_CHECK_OK(transaction_.Find(kDelegations, all.get(), [&](const bson_t& document) -> Status {
       const Delegation delegation = Delegation::Read(document);
       ids.push_back(StrCat(delegation.hash, ":active"));
       if (delegation.state == State::kUnbonded) ids.push_back(StrCat(delegation.hash, ":unbonded"));
-      return Status();
+      return ids.size() < kPageSize ? Status() : check();
     }));
-    for (size_t begin = 0; begin < ids.size(); begin += kPageSize) {
-      const auto page = std::span(ids).subspan(begin, std::min(kPageSize, ids.size() - begin));
-      BRAID_TRY(const auto claimed, tables_.locks.Claim(transaction_, page));
-      for (const Once::Claimed& one : claimed) report_.repaired += one.missing != 0;
+    return check();
+  }
+
+  // The totals are what the delegations say by now: so every calculation of each of them is done, and none of an event
+  // that has no delegation, which counts when it comes again.
+  Status RepairLocks() {
+    report_.repaired += incomplete_.size() + orphans_.size();
+    for (size_t begin = 0; begin < incomplete_.size(); begin += kPageSize) {
+      const auto page = std::span(incomplete_).subspan(begin, std::min(kPageSize, incomplete_.size() - begin));
+      BRAID_CHECK_OK(tables_.locks.Claim(transaction_, page));
     }
-    return {};
+    Bson flags;
+    for (const std::string& calculation : tables_.locks.options().calculations) flags.Bool(calculation.c_str(), true);
+    Bson change;
+    change.Document("$unset", flags);
+    std::deque<Bson> filters;
+    std::vector<Transaction::Update> updates;
+    for (const std::string& id : orphans_) {
+      updates.push_back({.filter = filters.emplace_back().Text("_id", id).get(), .change = change.get()});
+    }
+    return transaction_.UpdateOnes(tables_.locks.options().collection, updates).status();
   }
 
   Transaction& transaction_;
@@ -221,7 +261,9 @@ class Auditor {
   Sums providers_;
   Sums stakers_;
   uint64_t unbonded_ = 0;
-  int64_t complete_ = 0;
+  uint64_t belonging_ = 0;               // documents of flags whose delegation is there
+  std::vector<std::string> incomplete_;  // ids of flags that must all be set
+  std::vector<std::string> orphans_;     // ids of flags without a delegation
 };
 
 }  // namespace
