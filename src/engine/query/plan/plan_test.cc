@@ -79,6 +79,18 @@ TEST_F(PlanTest, ExplainTellsBoundsAndFigures) {
   EXPECT_EQ(multikey.Find("inputStage").AsView().Find("dupsDropped").AsInt32(), 15);
 }
 
+TEST_F(PlanTest, SingleIdsAreFetchedByTheirKeys) {
+  EXPECT_EQ(StagesOf("{'_id': {'$in': [7, 3, 99, 3]}}"), "FETCH IXSCAN(_id_)");
+  EXPECT_EQ(f_.Show(f_.Find("{'_id': {'$in': [7, 3, 99, 3.0, 'x', null]}}", "{}", "{'_id': 1}")),
+            "{ _id: 3 } { _id: 7 }");
+  EXPECT_EQ(f_.Show(f_.Find("{'_id': {'$in': [7, 3]}, 'a': 3}", "{'_id': -1}", "{'_id': 1}")), "{ _id: 7 } { _id: 3 }");
+  const bson::Document explained = f_.Explain(f_.Find("{'_id': {'$in': [7, 3, 99]}}"));
+  const bson::View scan = explained.Find("inputStage").AsView();
+  EXPECT_EQ(scan.Find("keysExamined").AsInt32(), 2);
+  EXPECT_EQ(scan.Find("seeks").AsInt32(), 3);
+  EXPECT_EQ(bson::ToShell(scan.Find("indexBounds")), "{ _id: [ \"[3, 3]\", \"[7, 7]\", \"[99, 99]\" ] }");
+}
+
 TEST_F(PlanTest, SkipsBetweenSeparateRanges) {
   const bson::Document explained = f_.Explain(f_.Find("{'a': {'$in': [0, 3]}, 'b': 3}"));
   EXPECT_EQ(explained.Find("nReturned").AsInt32(), 1);
