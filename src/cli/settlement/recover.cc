@@ -1,0 +1,166 @@
+// braid settlement recover: verify every chain, then bring the views up to it (C5, C8).
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <mutex>
+
+#include "base/strings.h"
+#include "cli/interrupt.h"
+#include "cli/settlement/actions.h"
+#include "cli/settlement/damage.h"
+#include "cli/store_option.h"
+#include "cli/transfer/progress.h"
+#include "services/settlement/views/recovery.h"
+
+namespace braid::cli::settlement {
+namespace {
+
+using namespace braid::settlement;
+
+constexpr size_t kShownMax = 20;
+
+struct Args {
+  Common common;
+  uint32_t workers = 4;
+  RecoverOptions recover;
+};
+
+// The latest figures, for the progress line's thread.
+class Figures {
+ public:
+  void Set(const char* doing, int64_t records, int64_t total) {
+    const std::lock_guard lock(mu_);
+    doing_ = doing;
+    records_ = records;
+    total_ = total;
+  }
+
+  // "[######....]  60 %  600000 of 1000000 records verified"; the bar only on a terminal.
+  std::string ToString() const {
+    constexpr int kWidth = 30;
+    const std::lock_guard lock(mu_);
+    if (total_ <= 0) return fmt::format("{} records {}", records_, doing_);
+    const double part = std::min(1.0, static_cast<double>(records_) / static_cast<double>(total_));
+    const std::string text = fmt::format("{:3.0f} %  {} of {} records {}", part * 100, records_, total_, doing_);
+    if (isatty(STDERR_FILENO) == 0) return text;
+    const auto full = static_cast<size_t>(part * kWidth);
+    return fmt::format("[{:.<{}}] {}", std::string(full, '#'), kWidth, text);
+  }
+
+ private:
+  mutable std::mutex mu_;
+  const char* doing_ = "verified";  // guarded by mu_, as are the next two
+  int64_t records_ = 0;
+  int64_t total_ = 0;
+};
+
+double PerSecond(int64_t count, double seconds) { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
+
+void AppendCheck(client::Bson& json, const CheckReport& check) {
+  client::Bson differences;
+  for (size_t i = 0; i < check.differences.size(); ++i) {
+    const ViewDifference& difference = check.differences[i];
+    client::Bson one;
+    one.Text("view", NameOf(difference.view))
+        .Text("id", difference.id)
+        .Text("expected", difference.expected)
+        .Text("found", difference.found);
+    differences.Document(StrCat(i).c_str(), one);
+  }
+  client::Bson part;
+  part.Bool("ok", check.ok())
+      .Integer("documents", check.documents)
+      .Integer("differences_total", check.differences_total)
+      .Array("differences", differences);
+  json.Document("check", part);
+}
+
+void PrintJson(const RecoverReport& report) {
+  client::Bson json;
+  AppendTo(json, report.verify);
+  json.Integer("applied_records", report.replay.records)
+      .Double("verify_seconds", report.verify_seconds)
+      .Double("apply_seconds", report.replay_seconds)
+      .Double("seconds", report.verify_seconds + report.replay_seconds + report.check_seconds)
+      .Double("records_per_second", PerSecond(report.verify.records, report.verify_seconds + report.replay_seconds))
+      .Texts("not_rebuilt", report.kept);
+  if (report.check) AppendCheck(json, *report.check);
+  client::PrintJson(json);
+}
+
+void PrintSummary(const RecoverReport& report) {
+  PrintText(report.verify);
+  std::printf(
+      "verified: %s in %.1f s, %.0f records/s, %s/s\n",
+      transfer::Bytes(static_cast<uint64_t>(report.verify.payload_bytes)).c_str(), report.verify_seconds,
+      PerSecond(report.verify.records, report.verify_seconds),
+      transfer::Bytes(static_cast<uint64_t>(PerSecond(report.verify.payload_bytes, report.verify_seconds))).c_str());
+  std::printf("applied: %lld records in %.1f s, %.0f records/s\n", static_cast<long long>(report.replay.records),
+              report.replay_seconds, PerSecond(report.replay.records, report.replay_seconds));
+  for (const std::string& why : report.kept) std::printf("not rebuilt: %s\n", why.c_str());
+  if (!report.check) return;
+  for (size_t i = 0; i < std::min(kShownMax, report.check->differences.size()); ++i) {
+    const ViewDifference& difference = report.check->differences[i];
+    std::printf("%s %s: the log says %s, the view %s\n", NameOf(difference.view), difference.id.c_str(),
+                difference.expected.empty() ? "nothing" : difference.expected.c_str(),
+                difference.found.empty() ? "nothing" : difference.found.c_str());
+  }
+  if (report.check->ok()) {
+    std::printf("checked: %lld documents are what the log says\n", static_cast<long long>(report.check->documents));
+  }
+}
+
+Status ToStatus(const RecoverReport& report) {
+  if (!report.verify.ok() || !report.kept.empty()) {
+    return Status(Code::kRecordDamaged, StrCat(report.verify.damaged,
+                                               " damaged; --json names all of it. A damaged symbol is applied only up "
+                                               "to the record before its first damage, the others to their ends"));
+  }
+  if (report.check && !report.check->ok()) {
+    return Status(Code::kOperationFailed, StrCat(report.check->differences_total,
+                                                 " documents differ from the log; --rebuild makes the views anew"));
+  }
+  return {};
+}
+
+Status Run(Args& args) {
+  const std::atomic<bool>& stop = StopOnInterrupt();
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  ViewsOptions options;
+  options.database = args.common.options.database;
+  options.log = args.common.options.log;
+  options.workers = args.workers;
+  options.stop = &stop;
+  BRAID_TRY(const std::unique_ptr<Views> views, Views::Open(*clients, options));
+  Figures figures;
+  args.recover.on_progress = [&](const char* doing, int64_t records, int64_t total) {
+    figures.Set(doing, records, total);
+  };
+  RecoverReport report;
+  {
+    const transfer::Progress line([&] { return figures.ToString(); }, false);
+    BRAID_TRY(report, Recover(*views, args.recover));
+  }
+  args.common.json ? PrintJson(report) : PrintSummary(report);
+  return ToStatus(report);
+}
+
+}  // namespace
+
+Action SetUpRecover(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  AddCommonOptions(app, args->common);
+  app.add_flag("--rebuild", args->recover.rebuild,
+               "Builds every view again from the first output on, beside the present one.");
+  app.add_flag("--check", args->recover.check, "Recounts every view from the log at the end and compares.");
+  app.add_option("-j,--workers", args->workers, "Transactions side by side that write the views.")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N")
+      ->capture_default_str();
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::settlement
