@@ -28,6 +28,7 @@ Action SetUpBenchCounters(CLI::App& app);
 Action SetUpExport(CLI::App& app);
 Action SetUpImport(CLI::App& app);
 Action SetUpServe(CLI::App& app);
+Action SetUpSettlement(CLI::App& app);
 Action SetUpShards(CLI::App& app);
 Action SetUpStaking(CLI::App& app);
 
@@ -40,6 +41,7 @@ constexpr Subcommand kSubcommands[] = {
     {"export", "Write the documents of a collection to a file.", SetUpExport},
     {"import", "Read documents from a file into a collection.", SetUpImport},
     {"serve", "Serve a store to MongoDB clients.", SetUpServe},
+    {"settlement", "Settlement log: take in a matching engine's outputs, verify, prove, repair.", SetUpSettlement},
     {"shards", "Help with sharding: which key to choose.", SetUpShards},
     {"staking", "Staking statistics: take in events, ask for totals, check them.", SetUpStaking},
 };

@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "patterns/chains/hash.h"
 #include "patterns/chains/log.h"
 #include "patterns/chains/segment.h"
 
 namespace braid::settlement {
 namespace {
-
-std::string HexOf(const ChainHash& hash) { return Hex({reinterpret_cast<const char*>(hash.data()), hash.size()}); }
 
 const CheckpointHead* HeadOf(const Checkpoint& checkpoint, int64_t chain) {
   const auto head = std::lower_bound(checkpoint.heads.begin(), checkpoint.heads.end(), chain,
@@ -57,11 +56,11 @@ Result<std::vector<ChainDamage>> CompareWith(Clients& clients, const ChainsOptio
     if (!found.ok() && found.error().code() != Code::kRecordDamaged) return found.error();
     if (found.ok() && *found == head.hash) continue;
     const std::string got = !found.ok() ? std::string(found.error().message())
-                            : *found    ? StrCat("got ", HexOf(**found))
+                            : *found    ? StrCat("got ", chains::HexOf(**found))
                                         : std::string("but there is no such record");
     differences.push_back(
         {head.chain, head.sequence,
-         StrCat("history was changed after the checkpoint: expected hash ", HexOf(head.hash), ", ", got)});
+         StrCat("history was changed after the checkpoint: expected hash ", chains::HexOf(head.hash), ", ", got)});
   }
   return differences;
 }

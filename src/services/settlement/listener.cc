@@ -144,7 +144,8 @@ class Listener::Parts {
 };
 
 Listener::Listener(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-Listener::~Listener() { parts_->Stop(); }
+Listener::~Listener() { Stop(); }
+void Listener::Stop() { parts_->Stop(); }
 
 Result<std::unique_ptr<Listener>> Listener::Open(Settlement& settlement, const ListenerOptions& options) {
   auto parts = std::make_unique<Parts>(settlement, options);

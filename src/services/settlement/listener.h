@@ -42,11 +42,13 @@ inline constexpr uint32_t kMessageBytesMax = 8u << 20;
 class Listener {
  public:
   static Result<std::unique_ptr<Listener>> Open(Settlement& settlement, const ListenerOptions& options);
-  /// Reads nothing more, sends the replies that are due (for 5 s at most) and closes.
+  /// Stop().
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
+  /// Reads nothing more, sends the replies that are due (for 5 s at most) and closes.
+  void Stop();
   uint16_t port() const;
   uint32_t connections() const;
   /// Of all connections, those that have ended too.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "patterns/chains/hash.h"
 #include "services/settlement/json_fields.h"
 #include "services/settlement/output.h"
 
@@ -80,8 +81,6 @@ void AppendList(const std::vector<T>& values, Append append, std::string& out) {
   out += ']';
 }
 
-std::string HexOf(const ChainHash& hash) { return Hex({reinterpret_cast<const char*>(hash.data()), hash.size()}); }
-
 }  // namespace
 
 int64_t Output::symbol_id() const {
@@ -131,8 +130,8 @@ std::string ToJson(const Output& output) {
   std::string out = EncodePayload(output);
   out.pop_back();
   Writer writer(out);
-  if (output.prev_hash) writer.Text("prev_hash", HexOf(*output.prev_hash));
-  if (output.hash) writer.Text("hash", HexOf(*output.hash));
+  if (output.prev_hash) writer.Text("prev_hash", chains::HexOf(*output.prev_hash));
+  if (output.hash) writer.Text("hash", chains::HexOf(*output.hash));
   return out + "}";
 }
 

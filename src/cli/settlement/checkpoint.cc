@@ -1,0 +1,126 @@
+// braid settlement keygen and checkpoint: signed statements of where every chain stands (C2, C5).
+#include "braid/checkpoint.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "base/strings.h"
+#include "cli/settlement/actions.h"
+#include "cli/store_option.h"
+#include "cli/transfer/progress.h"
+#include "services/settlement/checkpoints.h"
+
+namespace braid::cli::settlement {
+namespace {
+
+using namespace braid::settlement;
+
+struct KeygenArgs {
+  std::string key = "checkpoint.key";
+  std::string public_key = "checkpoint.pub";
+  bool json = false;
+};
+
+Status Keygen(const KeygenArgs& args) {
+  const SigningKey key = SigningKey::Generate();
+  BRAID_CHECK_OK(key.WriteFile(args.key));
+  BRAID_CHECK_OK(key.public_key().WriteFile(args.public_key));
+  if (args.json) {
+    client::Bson json;
+    json.Text("key_id", key.public_key().Id()).Text("key", args.key).Text("public_key", args.public_key);
+    client::PrintJson(json);
+  }
+  transfer::PrintLine(StrCat("key ", key.public_key().Id(), ": ", args.key, " signs and is secret, ", args.public_key,
+                             " checks and may be given to anybody"));
+  return {};
+}
+
+struct CheckpointArgs {
+  Common common;
+  std::string key;
+  std::string to;
+  bool list = false;
+};
+
+Status List(Clients& clients, const CheckpointArgs& args) {
+  BRAID_TRY(const std::vector<StoredCheckpoint> list, ListCheckpoints(clients, args.common.options.ToChains()));
+  client::Bson rows;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const StoredCheckpoint& one = list[i];
+    client::Bson row;
+    row.Integer("created_at_ms", one.created_at_ms)
+        .Integer("output_seq", one.sequence)
+        .Integer("symbols", one.chains)
+        .Text("key_id", one.key_id);
+    rows.Document(StrCat(i).c_str(), row);
+    if (args.common.json) continue;
+    std::printf("%s  up to output %lld, %lld symbols, signed by %s\n", Time(one.created_at_ms).c_str(),
+                static_cast<long long>(one.sequence), static_cast<long long>(one.chains), one.key_id.c_str());
+  }
+  client::Bson json;
+  json.Array("checkpoints", rows);
+  if (args.common.json) client::PrintJson(json);
+  return {};
+}
+
+Status Make(Clients& clients, const CheckpointArgs& args) {
+  BRAID_TRY(const SigningKey key, SigningKey::ReadFile(args.key));
+  const ChainsOptions options = args.common.options.ToChains();
+  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(clients, options));
+  BRAID_TRY(const Checkpoint checkpoint, SignHeads(*chains, key, Clock::System().NowMillis()));
+  // The file first: it is the copy that proves something.
+  if (!args.to.empty()) BRAID_CHECK_OK(WriteFile(args.to, ToJson(checkpoint) + "\n"));
+  BRAID_CHECK_OK(KeepCheckpoint(clients, options, checkpoint));
+  const SignedStatement& statement = checkpoint.statement;
+  if (args.common.json) {
+    client::Bson json;
+    json.Integer("created_at_ms", statement.created_at_ms)
+        .Integer("output_seq", statement.sequence)
+        .Integer("symbols", statement.chain_count)
+        .Text("root", Hex({reinterpret_cast<const char*>(statement.root.data()), statement.root.size()}))
+        .Text("key_id", statement.key_id)
+        .Text("file", args.to);
+    client::PrintJson(json);
+  }
+  transfer::PrintLine(
+      StrCat("signed ", statement.chain_count, " symbols up to output ", statement.sequence,
+             args.to.empty() ? "; kept in the store only: --to FILE makes the copy that proves something" : ""));
+  return {};
+}
+
+Status RunCheckpoint(const CheckpointArgs& args) {
+  if (args.common.json && args.to == "-") {
+    return Status(Code::kBadValue, "--json and the checkpoint cannot both go to standard output: give --to FILE");
+  }
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  return args.list ? List(*clients, args) : Make(*clients, args);
+}
+
+}  // namespace
+
+Action SetUpKeygen(CLI::App& app) {
+  const auto args = std::make_shared<KeygenArgs>();
+  app.add_option("--key", args->key, "New file for the secret key.")->type_name("FILE")->capture_default_str();
+  app.add_option("--public-key", args->public_key, "New file for the public key.")
+      ->type_name("FILE")
+      ->capture_default_str();
+  AddJsonOption(app, args->json);
+  return [args] { return Keygen(*args); };
+}
+
+Action SetUpCheckpoint(CLI::App& app) {
+  const auto args = std::make_shared<CheckpointArgs>();
+  AddCommonOptions(app, args->common);
+  CLI::Option* key = app.add_option("--key", args->key, "The secret key to sign with.")->type_name("FILE");
+  app.add_option("--to", args->to, "A copy for outside the store; - is standard output.")
+      ->type_name("FILE")
+      ->needs(key);
+  CLI::Option* list = app.add_flag("--list", args->list, "Lists those of the store, the newest first.")->excludes(key);
+  app.final_callback([key, list] {
+    if (key->count() + list->count() == 0) throw CLI::RequiredError("--key or --list");
+  });
+  return [args] { return RunCheckpoint(*args); };
+}
+
+}  // namespace braid::cli::settlement

@@ -1,0 +1,56 @@
+#include "cli/settlement/damage.h"
+
+#include <atomic>
+#include <cstdio>
+
+#include "base/strings.h"
+#include "cli/transfer/progress.h"
+
+namespace braid::cli::settlement {
+namespace {
+
+constexpr size_t kShownMax = 20;
+
+}  // namespace
+
+Result<VerifyReport> VerifyWithProgress(Chains& chains, VerifyOptions options) {
+  std::atomic<int64_t> verified = 0;
+  options.on_progress = [&](int64_t records) { verified = records; };
+  const transfer::Progress line([&] { return StrCat(verified.load(), " records verified"); }, false);
+  return chains.Verify(options);
+}
+
+void AppendTo(client::Bson& json, const VerifyReport& report) {
+  client::Bson damage;
+  for (size_t i = 0; i < report.damage.size(); ++i) {
+    client::Bson one;
+    one.Integer("symbol_id", report.damage[i].chain)
+        .Integer("output_seq", report.damage[i].sequence)
+        .Text("what", report.damage[i].what);
+    damage.Document(StrCat(i).c_str(), one);
+  }
+  json.Bool("ok", report.ok())
+      .Integer("symbols", report.chains)
+      .Integer("records", report.records)
+      .Integer("payload_bytes", report.payload_bytes)
+      .Integer("damaged", report.damaged)
+      .Array("damage", damage);
+}
+
+void PrintText(const VerifyReport& report) {
+  std::printf("%lld records of %lld symbols\n", static_cast<long long>(report.records),
+              static_cast<long long>(report.chains));
+  for (size_t i = 0; i < report.damage.size() && i < kShownMax; ++i) {
+    const ChainDamage& damage = report.damage[i];
+    std::printf("symbol %lld, output %lld: %s\n", static_cast<long long>(damage.chain),
+                static_cast<long long>(damage.sequence), damage.what.c_str());
+  }
+  if (report.ok()) std::printf("every chain is as it was written\n");
+}
+
+Status ToStatus(const VerifyReport& report) {
+  if (report.ok()) return {};
+  return Status(Code::kRecordDamaged, StrCat(report.damaged, " damaged; --json names all of it"));
+}
+
+}  // namespace braid::cli::settlement

@@ -1,0 +1,46 @@
+// braid settlement generate: outputs to try things out with.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/settlement/actions.h"
+#include "services/settlement/generator.h"
+
+namespace braid::cli::settlement {
+namespace {
+
+struct Args {
+  uint64_t outputs = 1000;
+  braid::settlement::GeneratorOptions generator;
+};
+
+Status Run(const Args& args) {
+  braid::settlement::Generator generator(args.generator);
+  for (uint64_t i = 0; i < args.outputs; ++i) {
+    const std::string line = ToJson(generator.Next()) + "\n";
+    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size()) break;
+  }
+  if (std::fflush(stdout) != 0) return Status(Code::kOutOfDiskSpace, "cannot write to standard output");
+  return {};
+}
+
+}  // namespace
+
+Action SetUpGenerate(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  braid::settlement::GeneratorOptions& generator = args->generator;
+  const auto number = [&app](const char* name, auto& value, const char* help, int64_t least, int64_t most) {
+    app.add_option(name, value, help)->check(CLI::Range(least, most))->type_name("N")->capture_default_str();
+  };
+  number("--outputs", args->outputs, "How many.", 0, INT64_MAX);
+  number("--symbols", generator.symbols, "Symbols, numbered from 1.", 1, 1'000'000);
+  number("--hot", generator.hot_percent, "Percent of the outputs that are of symbol 1, beside its even share.", 0, 100);
+  number("--cross", generator.cross_percent, "Percent of those with trades whose trades are of two symbols.", 0, 100);
+  number("--users", generator.users, "Users.", 2, 100'000'000);
+  number("--first", generator.first_sequence, "The first output_seq.", 1, INT64_MAX);
+  app.add_option("--seed", generator.seed, "The same seed makes the same outputs.")
+      ->type_name("N")
+      ->capture_default_str();
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::settlement

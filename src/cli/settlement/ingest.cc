@@ -1,0 +1,155 @@
+// braid settlement ingest: outputs from files, standard input or engines over TCP into the chains.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "base/strings.h"
+#include "cli/interrupt.h"
+#include "cli/settlement/actions.h"
+#include "cli/settlement/summary.h"
+#include "cli/store_option.h"
+#include "cli/transfer/lines.h"
+#include "cli/transfer/progress.h"
+#include "services/settlement/listener.h"
+
+namespace braid::cli::settlement {
+namespace {
+
+using namespace braid::settlement;
+
+struct Args {
+  Common common;
+  std::vector<std::string> files = {"-"};
+  std::optional<uint16_t> port;
+  ListenerOptions listener;
+  int64_t delay_ms = 2;
+  int64_t lease_ms = 10'000;
+  bool quiet = false;
+};
+
+void AddSourceOptions(CLI::App& app, Args& args) {
+  CLI::Option* files =
+      app.add_option("files", args.files, "Files with one output a line, packed with gzip or not; - is standard input.")
+          ->type_name("FILE")
+          ->capture_default_str();
+  CLI::Option* listen = app.add_option("--listen", args.port,
+                                       "Takes outputs from engines over TCP on this port, until interrupted; 0 is a "
+                                       "free one, which is printed.")
+                            ->type_name("PORT")
+                            ->excludes(files);
+  app.add_option("--bind", args.listener.address,
+                 "Address to listen on. Whoever can reach it can write to the log: there is no password.")
+      ->type_name("ADDRESS")
+      ->capture_default_str()
+      ->needs(listen);
+  app.add_option("--connections", args.listener.connections_max, "Connections at a time.")
+      ->check(CLI::Range(1, 10'000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(listen);
+  app.add_flag("--quiet", args.quiet, "No progress.");
+}
+
+void AddWriterOptions(CLI::App& app, Args& args) {
+  Options& options = args.common.options;
+  app.add_option("-j,--writers", options.writers.writers, "Threads that the symbols are spread over.")
+      ->check(CLI::Range(1, 256))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--batch", options.writers.batch_records_max, "Outputs in one durable commit at most.")
+      ->check(CLI::Range(1, 10'000))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--delay", args.delay_ms, "Milliseconds that an output waits for a batch to fill.")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("MS")
+      ->capture_default_str();
+  CLI::Option* owner = app.add_option("--owner", options.owner,
+                                      "Name of this service, if several share the symbols: it takes the lease of each "
+                                      "symbol it meets, unless another has it.")
+                           ->type_name("NAME");
+  app.add_option("--leases", options.leases_max, "Symbols to take at most; 0 for no limit.")
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(owner);
+  app.add_option("--lease-time", args.lease_ms, "Milliseconds after which another may take them if this one is killed.")
+      ->check(CLI::Range(100, 3'600'000))
+      ->type_name("MS")
+      ->capture_default_str()
+      ->needs(owner);
+}
+
+Status IngestFile(Settlement& settlement, const std::string& path, const std::atomic<bool>& stop, Summary& summary) {
+  BRAID_TRY(const std::unique_ptr<transfer::Lines> lines, transfer::Lines::Open(path));
+  Intake intake(settlement, [&](const Answer& answer) { summary.Add(path, answer); });
+  while (!stop.load()) {
+    BRAID_TRY(const std::vector<std::string_view> next, lines->Next());
+    if (next.empty()) break;
+    for (const std::string_view line : next) {
+      if (stop.load()) break;
+      intake.Submit(line);
+    }
+  }
+  return {};
+}
+
+Status IngestFiles(Settlement& settlement, const Args& args, const std::atomic<bool>& stop, Summary& summary) {
+  const transfer::Progress line([&] { return summary.ToString(); }, args.quiet);
+  for (const std::string& file : args.files) BRAID_CHECK_OK(IngestFile(settlement, file, stop, summary));
+  return {};
+}
+
+Status Listen(Settlement& settlement, const Args& args, const std::atomic<bool>& stop, Summary& summary) {
+  ListenerOptions options = args.listener;
+  options.port = *args.port;
+  BRAID_TRY(std::unique_ptr<Listener> listener, Listener::Open(settlement, options));
+  // Whoever started us reads the port from here.
+  std::FILE* const out = args.common.json ? stderr : stdout;
+  std::fprintf(out, "listening on %s port %u\n", options.address.c_str(), listener->port());
+  std::fflush(out);
+  const transfer::Progress line(
+      [&] { return StrCat(listener->connections(), " connections: ", Describe(listener->totals())); }, args.quiet);
+  while (!stop.load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  listener->Stop();
+  summary.Add(listener->totals());
+  return {};
+}
+
+Status Run(Args& args) {
+  const std::atomic<bool>& stop = StopOnInterrupt();
+  Options& options = args.common.options;
+  options.writers.batch_delay = std::chrono::milliseconds(args.delay_ms);
+  options.lease_ttl = std::chrono::milliseconds(args.lease_ms);
+  options.writers.interval = std::min(options.writers.interval, options.lease_ttl / 4);
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  BRAID_TRY(const std::unique_ptr<Settlement> settlement, Settlement::Open(*clients, options));
+  const auto start = std::chrono::steady_clock::now();
+  Summary summary;
+  Status status = args.port ? Listen(*settlement, args, stop, summary) : IngestFiles(*settlement, args, stop, summary);
+  const std::vector<ChainWriterFigures> writers = settlement->writers().Figures();
+  if (const Status stopped = settlement->Stop(); status.ok()) status = stopped;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.PrintProblems();
+  if (args.common.json) summary.PrintJson(writers, seconds);
+  transfer::PrintLine(StrCat(summary.ToString(), " in ", fmt::format("{:.1f}", seconds), " s"));
+  BRAID_CHECK_OK(status);
+  if (stop.load() && !args.port) {
+    return Status(Code::kInterrupted, "interrupted; give the same outputs again: what is stored is not stored twice");
+  }
+  return args.port ? Status() : summary.ToStatus();
+}
+
+}  // namespace
+
+Action SetUpIngest(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  AddCommonOptions(app, args->common);
+  AddSourceOptions(app, *args);
+  AddWriterOptions(app, *args);
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::settlement

@@ -1,0 +1,43 @@
+// braid settlement: the log of a matching engine's outputs, and what is needed to look after it.
+#include <CLI/CLI.hpp>
+
+#include "cli/settlement/actions.h"
+#include "cli/store_option.h"
+
+namespace braid::cli {
+namespace settlement {
+
+void AddJsonOption(CLI::App& app, bool& json) {
+  app.add_flag("--json", json, "One JSON object on standard output; everything else goes to standard error.");
+}
+
+void AddCommonOptions(CLI::App& app, Common& common) {
+  AddStoreOption(app, common.store);
+  app.add_option("-d,--db", common.options.database, "Database.")->type_name("NAME")->capture_default_str();
+  app.add_option("--log", common.options.log, "Collection of the log; the names of the others begin with it.")
+      ->type_name("NAME")
+      ->capture_default_str();
+  AddJsonOption(app, common.json);
+}
+
+namespace {
+
+constexpr Subcommand kActions[] = {
+    {"ingest", "Take in outputs from files, standard input or engines over TCP.", SetUpIngest},
+    {"verify", "Read every chain again and name all that is damaged.", SetUpVerify},
+    {"recover", "Verify every chain, then bring the views up to it.", SetUpRecover},
+    {"stats", "Each symbol: records, newest output, halt, lease.", SetUpStats},
+    {"repair", "Make a halted symbol go on.", SetUpRepair},
+    {"keygen", "Make a pair of keys for checkpoints.", SetUpKeygen},
+    {"checkpoint", "Sign where every chain stands, or list what was signed.", SetUpCheckpoint},
+    {"prove", "Prove that an output was in the log when a checkpoint was made.", SetUpProve},
+    {"check-proof", "Check such a proof; needs no store.", SetUpCheckProof},
+    {"generate", "Write made-up outputs, one a line, to standard output.", SetUpGenerate},
+};
+
+}  // namespace
+}  // namespace settlement
+
+Action SetUpSettlement(CLI::App& app) { return SetUpNested(app, settlement::kActions); }
+
+}  // namespace braid::cli

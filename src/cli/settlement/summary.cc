@@ -1,0 +1,109 @@
+#include "cli/settlement/summary.h"
+
+#include "base/strings.h"
+#include "cli/transfer/progress.h"
+#include "client/handles.h"
+
+namespace braid::cli::settlement {
+namespace {
+
+using namespace braid::settlement;
+
+constexpr size_t kKeptMax = 1000;
+constexpr size_t kShownMax = 20;
+
+client::Bson& AppendTo(client::Bson& json, const Totals& totals) {
+  for (size_t i = 0; i < kOutcomes; ++i) {
+    json.Integer(std::string(NameOf(static_cast<Outcome>(i))).c_str(), static_cast<int64_t>(totals.counts[i]));
+  }
+  return json;
+}
+
+void AppendTo(client::Bson& rows, size_t i, const ChainWriterFigures& writer) {
+  client::Bson row;
+  row.Integer("writer", writer.id);
+  if (writer.own_chain) row.Integer("own_symbol_id", *writer.own_chain);
+  row.Integer("symbols", static_cast<int64_t>(writer.chains))
+      .Integer("records", writer.records)
+      .Integer("commits", writer.commits)
+      .Integer("retries", writer.retries);
+  rows.Document(StrCat(i).c_str(), row);
+}
+
+}  // namespace
+
+std::string Describe(const Totals& totals) {
+  std::string text;
+  for (size_t i = 0; i < kOutcomes; ++i) {
+    text += StrCat(i > 0 ? ", " : "", totals.counts[i], " ", NameOf(static_cast<Outcome>(i)));
+  }
+  return text;
+}
+
+void Summary::Add(const std::string& source, const Answer& answer) {
+  const std::lock_guard lock(mu_);
+  ++totals_.counts[static_cast<size_t>(answer.outcome)];
+  if (!answer.status.ok() && problems_.size() < kKeptMax) problems_.push_back({source, answer});
+}
+
+void Summary::Add(const Totals& totals) {
+  const std::lock_guard lock(mu_);
+  for (size_t i = 0; i < kOutcomes; ++i) totals_.counts[i] += totals.counts[i];
+}
+
+Totals Summary::totals() const {
+  const std::lock_guard lock(mu_);
+  return totals_;
+}
+
+std::string Summary::ToString() const { return Describe(totals()); }
+
+void Summary::PrintProblems() const {
+  const std::lock_guard lock(mu_);
+  for (size_t i = 0; i < problems_.size() && i < kShownMax; ++i) {
+    const auto& [source, answer] = problems_[i];
+    const std::string file = source == "-" ? "" : source + ": ";
+    transfer::PrintLine(
+        StrCat(file, "line ", answer.number, ": ", NameOf(answer.outcome), ": ", answer.status.message()));
+  }
+  const uint64_t stored = totals_[Outcome::kAccepted] + totals_[Outcome::kDuplicate];
+  const uint64_t problems = totals_.sum() - stored;
+  if (problems > kShownMax && !problems_.empty()) transfer::PrintLine(StrCat("… ", problems, " such lines in all"));
+}
+
+void Summary::PrintJson(const std::vector<ChainWriterFigures>& writers, double seconds) const {
+  const std::lock_guard lock(mu_);
+  client::Bson problems;
+  for (size_t i = 0; i < problems_.size(); ++i) {
+    const auto& [source, answer] = problems_[i];
+    client::Bson problem;
+    problem.Text("file", source)
+        .Integer("line", static_cast<int64_t>(answer.number))
+        .Integer("output_seq", answer.output_seq)
+        .Integer("symbol_id", answer.symbol_id)
+        .Text("outcome", NameOf(answer.outcome))
+        .Text("reason", answer.status.message());
+    problems.Document(StrCat(i).c_str(), problem);
+  }
+  client::Bson rows;
+  for (size_t i = 0; i < writers.size(); ++i) AppendTo(rows, i, writers[i]);
+  client::Bson json;
+  AppendTo(json, totals_).Double("seconds", seconds).Array("problems", problems).Array("writers", rows);
+  client::PrintJson(json);
+}
+
+Status Summary::ToStatus() const {
+  const Totals counts = totals();
+  if (counts.all_stored()) return {};
+  const uint64_t missing = counts.sum() - counts[Outcome::kAccepted] - counts[Outcome::kDuplicate];
+  std::string text = StrCat(missing, " of ", counts.sum(), " outputs are not in the log");
+  if (counts[Outcome::kHalted] > 0)
+    text += "\n`braid settlement stats` names the halted symbols and why, `repair` makes them go on";
+  if (counts[Outcome::kElsewhere] > 0)
+    text += "\nthose of symbols that are leased to another service are for that one to take in";
+  if (counts[Outcome::kFailed] > 0)
+    text += "\nthe store failed: give the same outputs again, what is stored is not stored twice";
+  return Status(Code::kOperationFailed, text);
+}
+
+}  // namespace braid::cli::settlement

@@ -1,0 +1,72 @@
+// braid settlement verify: is every chain as it was written? (C5)
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/strings.h"
+#include "cli/settlement/actions.h"
+#include "cli/settlement/damage.h"
+#include "cli/store_option.h"
+#include "services/settlement/history.h"
+
+namespace braid::cli::settlement {
+namespace {
+
+using namespace braid::settlement;
+
+struct Args {
+  Common common;
+  VerifyOptions verify;
+  std::string checkpoint;
+  std::string public_key;
+};
+
+Status CompareWithCheckpoint(Clients& clients, const Args& args, VerifyReport& report) {
+  BRAID_TRY(const PublicKey key, PublicKey::ReadFile(args.public_key));
+  BRAID_TRY(const std::string text, ReadFile(args.checkpoint, kTextBytesMax));
+  BRAID_TRY(const Checkpoint checkpoint, ParseCheckpoint(text));
+  BRAID_TRY(const std::vector<ChainDamage> changed,
+            CompareWith(clients, args.common.options.ToChains(), checkpoint, key));
+  report.damaged += static_cast<int64_t>(changed.size());
+  report.damage.insert(report.damage.end(), changed.begin(), changed.end());
+  return {};
+}
+
+Status Run(Args& args) {
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
+  BRAID_TRY(VerifyReport report, VerifyWithProgress(*chains, args.verify));
+  if (!args.checkpoint.empty()) BRAID_CHECK_OK(CompareWithCheckpoint(*clients, args, report));
+  if (args.common.json) {
+    client::Bson json;
+    AppendTo(json, report);
+    client::PrintJson(json);
+  } else {
+    PrintText(report);
+  }
+  return ToStatus(report);
+}
+
+}  // namespace
+
+Action SetUpVerify(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  AddCommonOptions(app, args->common);
+  app.add_option("--symbol", args->verify.chains, "Only this symbol; may be given several times.")->type_name("S");
+  app.add_option("--from", args->verify.from_sequence, "Only outputs from here on; what comes before is trusted.")
+      ->check(CLI::Range(int64_t{1}, INT64_MAX))
+      ->type_name("SEQ");
+  app.add_option("-j,--threads", args->verify.threads, "Chains to verify side by side; 0 is one a core.")
+      ->check(CLI::Range(0, 256))
+      ->type_name("N")
+      ->capture_default_str();
+  CLI::Option* checkpoint =
+      app.add_option("--checkpoint", args->checkpoint, "Compares with this checkpoint too: was history rewritten?")
+          ->type_name("FILE");
+  CLI::Option* key =
+      app.add_option("--public-key", args->public_key, "Of who signed the checkpoint.")->type_name("FILE");
+  checkpoint->needs(key);
+  key->needs(checkpoint);
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::settlement

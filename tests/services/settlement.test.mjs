@@ -1,0 +1,295 @@
+// braid settlement as a program: outputs in, chains that verify, and what happens when something is wrong with them.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { MongoClient } from 'mongodb';
+
+import { binary, startServer } from '../lib/server.mjs';
+
+let directory;
+let server;
+let client;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'braid-settlement-'));
+  server = await startServer();
+  client = await new MongoClient(server.uri).connect();
+});
+after(async () => {
+  await client?.close();
+  await server?.stop();
+  if (directory) await rm(directory, { recursive: true, force: true });
+});
+
+let databases = 0;
+/** A database of the test's own, and the subcommands on it. */
+function settlement() {
+  const database = `settlement${++databases}`;
+  const on = ['--store', server.uri, '-d', database];
+  const run = (action, args = [], input = undefined) => {
+    const { status, stdout, stderr } = spawnSync(binary, ['settlement', action, ...on, ...args], { input, encoding: 'utf8', maxBuffer: 1 << 28 });
+    return { status, stdout, stderr };
+  };
+  const json = (action, args = [], input = undefined) => {
+    const { status, stdout, stderr } = run(action, ['--json', ...args], input);
+    assert.notEqual(stdout, '', stderr);
+    return { status, stderr, ...JSON.parse(stdout) };
+  };
+  return { database, on, run, json, db: client.db(database) };
+}
+
+function offline(action, args) {
+  const { status, stdout, stderr } = spawnSync(binary, ['settlement', action, ...args], { encoding: 'utf8', maxBuffer: 1 << 28 });
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+const generate = (...args) => offline('generate', args).split('\n').filter(Boolean);
+const order = (symbol, seq, more = {}) =>
+  JSON.stringify({ output_seq: seq, input: {}, order_update: { order_id: seq, user_id: 1, symbol_id: symbol, status: 'NEW' }, ...more });
+const text = (lines) => lines.join('\n') + '\n';
+
+/** Starts `ingest --listen 0`; gives its port and how to end it. */
+async function listen(on, args = []) {
+  const child = spawn(binary, ['settlement', 'ingest', ...on, '--listen', '0', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (data) => (stderr += data));
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const port = await new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const match = line.match(/^listening on 127\.0\.0\.1 port (\d+)$/);
+      if (match) resolve(Number(match[1]));
+    });
+    exited.then((code) => reject(new Error(`ingest --listen ended with ${code}: ${stderr}`)));
+  });
+  return {
+    port,
+    async stop() {
+      child.kill('SIGTERM');
+      return { code: await exited, stderr };
+    },
+  };
+}
+
+const message = (body) => {
+  const bytes = Buffer.from(body);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+};
+
+/** Sends all bytes at once, ends its side, and gives the replies up to the end of the connection. */
+async function stream(port, bytes) {
+  const socket = net.connect(port, '127.0.0.1');
+  const chunks = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  const closed = new Promise((resolve, reject) => socket.once('close', resolve).once('error', reject));
+  socket.end(bytes);
+  await closed;
+  const all = Buffer.concat(chunks);
+  const replies = [];
+  for (let at = 0; at < all.length; ) {
+    const reply = { sequence: Number(all.readBigUInt64BE(at)), outcome: all[at + 8] };
+    at += 9;
+    if (reply.outcome <= 1) {
+      reply.hash = all.subarray(at, at + 32).toString('hex');
+      at += 32;
+    } else {
+      const size = all.readUInt16BE(at);
+      reply.reason = all.subarray(at + 2, at + 2 + size).toString();
+      at += 2 + size;
+    }
+    replies.push(reply);
+  }
+  return replies;
+}
+
+test('outputs are stored once, however often they are taken in', async () => {
+  const { run, json, db } = settlement();
+  const lines = generate('--outputs', '3000', '--symbols', '6', '--hot', '60', '--cross', '10', '--seed', '5');
+  const file = join(directory, 'outputs.ndjson');
+  await writeFile(file, text(lines));
+  const first = json('ingest', [file]);
+  assert.equal(first.status, 0, first.stderr);
+  assert.equal(first.accepted, 3000);
+  assert.ok(first.seconds > 0);
+  assert.equal(first.writers.reduce((sum, writer) => sum + writer.records, 0), 3000);
+  const before = await db.collection('engine_output_log').countDocuments();
+  const second = json('ingest', ['-'], text(lines));
+  assert.equal(second.status, 0, second.stderr);
+  assert.deepEqual([second.accepted, second.duplicate], [0, 3000]);
+  assert.equal(await db.collection('engine_output_log').countDocuments(), before);
+  const stats = json('stats');
+  assert.equal(stats.output_seq, 3000);
+  assert.equal(stats.halted, 0);
+  // Every output counts once for each symbol that its trades touch, or for its order's, or for 0.
+  const expected = new Map();
+  for (const line of lines.map((each) => JSON.parse(each))) {
+    const symbols = line.trades.length > 0 ? line.trades.map((trade) => trade.symbol_id) : [line.order_update?.symbol_id ?? 0];
+    for (const symbol of new Set(symbols)) expected.set(symbol, (expected.get(symbol) ?? 0) + 1);
+  }
+  assert.deepEqual(new Map(stats.symbols.map((symbol) => [symbol.symbol_id, symbol.records])), new Map([...expected].sort(([a], [b]) => a - b)));
+  const verified = json('verify');
+  assert.deepEqual([verified.status, verified.ok, verified.records, verified.damage], [0, true, stats.records, []]);
+  assert.match(run('verify').stdout, /every chain is as it was written/);
+});
+
+test('made-up outputs give and take the same of every asset', () => {
+  const lines = generate('--outputs', '500', '--seed', '9');
+  assert.deepEqual(lines, generate('--outputs', '500', '--seed', '9'));
+  assert.notDeepEqual(lines, generate('--outputs', '500', '--seed', '10'));
+  for (const line of lines) {
+    const sums = {};
+    for (const { asset, delta } of JSON.parse(line).balance_events) {
+      const [whole, fraction = ''] = delta.replace('-', '').split('.');
+      const units = BigInt(whole + fraction.padEnd(8, '0'));
+      sums[asset] = (sums[asset] ?? 0n) + (delta.startsWith('-') ? -units : units);
+    }
+    for (const [asset, sum] of Object.entries(sums)) assert.equal(sum, 0n, `${asset} in ${line}`);
+  }
+});
+
+test('a bad line is refused with its number and reason, and the rest goes on', () => {
+  const { json } = settlement();
+  const result = json('ingest', ['-'], text([order(1, 1), '{"output_seq":2}', order(1, 3), 'junk', order(1, 5, { symbol_id: 9 })]));
+  assert.equal(result.status, 1);
+  assert.deepEqual([result.accepted, result.refused], [2, 3]);
+  assert.deepEqual(
+    result.problems.map(({ line, outcome, reason }) => [line, outcome, reason.split(':')[0]]),
+    [
+      [2, 'refused', 'input is missing'],
+      [4, 'refused', 'not valid JSON'],
+      [5, 'refused', 'symbol_id is 9, but the output is of symbol 1'],
+    ],
+  );
+  assert.match(result.stderr, /^line 2: refused: input is missing$/m);
+});
+
+test('a wrong prev_hash halts its symbol, the others go on, and repair lets it go on', () => {
+  const { json, run } = settlement();
+  const wrong = order(1, 3, { prev_hash: 'ee'.repeat(32) });
+  const result = json('ingest', ['-'], text([order(1, 1), order(2, 2), wrong, order(1, 4), order(2, 5)]));
+  assert.equal(result.status, 1);
+  assert.deepEqual([result.accepted, result.refused, result.halted], [3, 1, 1]);
+  const stats = json('stats');
+  const [one, two] = stats.symbols;
+  assert.deepEqual([one.halted, one.output_seq, two.halted, two.output_seq], [true, 1, false, 5]);
+  assert.ok(one.halted_because.includes('ee'.repeat(32)) && one.halted_because.includes(one.hash), one.halted_because);
+  assert.notEqual(run('repair', ['--symbol', '1', '--by', 'me']).status, 0, 'a reason is needed');
+  assert.equal(json('repair', ['--symbol', '1', '--by', 'me', '--reason', 'the engine was wrong']).ok, true);
+  const again = json('ingest', ['-'], text([order(1, 3, { prev_hash: one.hash }), order(1, 4)]));
+  assert.deepEqual([again.status, again.accepted], [0, 2], again.stderr);
+  assert.equal(json('verify').ok, true);
+});
+
+test('a changed byte is found, and the symbol and output are named', async () => {
+  const { json, db } = settlement();
+  assert.equal(json('ingest', ['--batch', '20', '-'], text(generate('--outputs', '400', '--symbols', '3', '--seed', '2'))).accepted, 400);
+  const log = db.collection('engine_output_log');
+  const segments = await log.find({ symbol_id: 2 }).sort({ last_seq: 1 }).toArray();
+  const segment = segments[Math.floor(segments.length / 2)];
+  const data = Buffer.from(segment.data.buffer);
+  data[36] ^= 1; // the first record's hash
+  await log.updateOne({ _id: segment._id }, { $set: { data } });
+  const verified = json('verify');
+  assert.equal(verified.status, 1);
+  assert.equal(verified.ok, false);
+  assert.deepEqual([verified.damage[0].symbol_id, verified.damage[0].output_seq], [2, Number(segment.first_seq)], JSON.stringify(verified.damage));
+  assert.ok(verified.damage.every(({ symbol_id }) => symbol_id === 2));
+  assert.equal(json('verify', ['--symbol', '1', '--symbol', '3']).ok, true);
+});
+
+test('a checkpoint shows that history was rewritten although every hash is right, and proves outputs offline', async () => {
+  const { json, run, db } = settlement();
+  const key = join(directory, 'key.pem');
+  const publicKey = join(directory, 'key.pub');
+  const checkpoint = join(directory, 'checkpoint.json');
+  const proof = join(directory, 'proof.json');
+  offline('keygen', ['--key', key, '--public-key', publicKey]);
+  const lines = generate('--outputs', '300', '--symbols', '3', '--seed', '4');
+  json('ingest', ['-'], text(lines));
+  const signed = json('checkpoint', ['--key', key, '--to', checkpoint]);
+  assert.deepEqual([signed.status, signed.output_seq], [0, 300], signed.stderr);
+  assert.equal(json('checkpoint', ['--list']).checkpoints.length, 1);
+  assert.equal(await db.collection('engine_output_log_checkpoints').countDocuments(), 1);
+  const compare = ['--checkpoint', checkpoint, '--public-key', publicKey];
+  json('ingest', ['-'], text([order(2, 301)]));
+  assert.equal(json('verify', compare).ok, true, 'what came after the checkpoint is not its matter');
+
+  const proven = lines.map((line) => JSON.parse(line)).find((line) => line.symbol_id === 1);
+  assert.equal(json('prove', ['--symbol', '1', '--seq', String(proven.output_seq), '--to', proof]).status, 0);
+  const checked = JSON.parse(offline('check-proof', [proof, '--public-key', publicKey, '--json']));
+  assert.equal(checked.ok, true);
+  assert.deepEqual(JSON.parse(checked.payload), proven);
+  const forged = (await readFile(proof, 'utf8')).replace(/"payload":"../, (found) => `${found.slice(0, -2)}00`);
+  await writeFile(proof, forged);
+  assert.notEqual(spawnSync(binary, ['settlement', 'check-proof', proof, '--public-key', publicKey]).status, 0);
+
+  for (const name of ['engine_output_log', 'engine_output_log_heads']) await db.collection(name).deleteMany({});
+  const rewritten = JSON.parse(lines[10]);
+  rewritten.input.forged = true;
+  assert.equal(json('ingest', ['-'], text(lines.with(10, JSON.stringify(rewritten)))).accepted, 300);
+  assert.equal(json('verify').ok, true, 'the hashes alone cannot tell');
+  const verified = json('verify', compare);
+  assert.deepEqual([verified.status, verified.ok, verified.damage.length], [1, false, 1]);
+  assert.equal(verified.damage[0].symbol_id, rewritten.symbol_id);
+  assert.match(verified.damage[0].what, /history was changed after the checkpoint/);
+  assert.match(run('verify', compare).stdout, /history was changed after the checkpoint/);
+});
+
+test('engines stream outputs over TCP and get a reply to each, in order', async () => {
+  const { on, json } = settlement();
+  const listener = await listen(on);
+  const lines = generate('--outputs', '2000', '--symbols', '4', '--seed', '6');
+  const half = message(lines[1999]);
+  const sent = Buffer.concat([...lines.slice(0, 1000).map(message), message('{"output_seq":7}'), ...lines.slice(1000, 1999).map(message), half.subarray(0, 30)]);
+  const replies = await stream(listener.port, sent);
+  assert.equal(replies.length, 2000);
+  assert.deepEqual(replies[1000], { sequence: 0, outcome: 2, reason: 'input is missing' });
+  replies.splice(1000, 1);
+  assert.deepEqual(replies.map(({ sequence }) => sequence), lines.slice(0, 1999).map((line) => JSON.parse(line).output_seq));
+  assert.ok(replies.every(({ outcome, hash }) => outcome === 0 && /^[0-9a-f]{64}$/.test(hash)));
+  // The half that was sent counts for nothing; after a new connection everything may be sent again.
+  const again = await stream(listener.port, Buffer.concat(lines.map(message)));
+  assert.deepEqual(again.slice(0, 1999).map(({ outcome }) => outcome), new Array(1999).fill(1));
+  assert.deepEqual(again.slice(0, 1999).map(({ hash }) => hash), replies.map(({ hash }) => hash));
+  assert.equal(again[1999].outcome, 0);
+  const tooLong = Buffer.from('ffffffff', 'hex');
+  const [refused] = await stream(listener.port, tooLong);
+  assert.match(refused.reason, /4294967295 bytes/);
+  const { code, stderr } = await listener.stop();
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /2000 accepted, 1999 duplicate, 1 refused/);
+  assert.deepEqual([json('verify').ok, json('stats').output_seq], [true, 2000]);
+});
+
+test('two services on one server share the symbols by lease', async () => {
+  const { on, json } = settlement();
+  const lines = generate('--outputs', '1500', '--symbols', '8', '--seed', '3');
+  const bytes = Buffer.concat(lines.map(message));
+  const a = await listen(on, ['--owner', 'a', '--leases', '4']);
+  const b = await listen(on, ['--owner', 'b']);
+  const [byA, byB] = await Promise.all([stream(a.port, bytes), stream(b.port, bytes)]);
+  const ownerOf = new Map();
+  lines.forEach((line, i) => {
+    const symbol = JSON.parse(line).symbol_id;
+    const outcomes = [byA[i].outcome, byB[i].outcome];
+    assert.deepEqual([...outcomes].sort(), [0, 4], `output ${i + 1} of symbol ${symbol}: ${outcomes}`);
+    const owner = outcomes[0] === 0 ? 'a' : 'b';
+    assert.equal(ownerOf.get(symbol) ?? owner, owner, `symbol ${symbol} was extended by both`);
+    ownerOf.set(symbol, owner);
+  });
+  for (const symbol of json('stats').symbols) assert.equal(symbol.lease.owner, ownerOf.get(symbol.symbol_id));
+  await a.stop();
+  // What a has given back is b's as soon as an engine comes with it.
+  const replies = await stream(b.port, bytes);
+  assert.ok(replies.every(({ outcome }) => outcome === 1));
+  await b.stop();
+  assert.deepEqual([json('verify').ok, json('stats').output_seq], [true, 1500]);
+  // Without a name of its own, nobody writes to what is shared by lease.
+  const nameless = json('ingest', ['-'], text([order(1, 1501)]));
+  assert.deepEqual([nameless.status, nameless.elsewhere], [1, 1]);
+});
