@@ -1,0 +1,62 @@
+// Migrator: takes a store from one chain over all symbols to one chain a symbol, without a stop (C6).
+//
+// The way: preflight → dual write → backfill → verify → (the user says) switch → (the user says) drop, and from
+// anywhere before the drop back. state.h has the phases and what writers do in each, mirror.h why no chain gets a gap.
+// Every step reads where it stands from the store, does what is missing, and may be run again after a kill at any
+// point; two migrators at once do no harm.
+//   Moments that all see at once are the switch and the drop. A reader of the old table may have seen an output that is
+//   not in the chains yet, so neither may happen while there is one. Each begins with a barrier: writers that meet it
+//   do not write before they, or the migrator, have brought the outputs under way (a batch of each writer at most) into
+//   the chains and changed the phase. So nobody waits for a process that may be dead.
+//   Rolling back needs none: the old table has everything, always.
+#pragma once
+
+#include <memory>
+
+#include "services/settlement/migration/compare.h"
+#include "services/settlement/migration/mirror.h"
+
+namespace braid::settlement::migration {
+
+/// One thread at a time. The Clients must outlive it.
+class Migrator {
+ public:
+  static Result<std::unique_ptr<Migrator>> Open(Clients& clients, const MigrationOptions& options);
+
+  Result<State> Load() { return store_->Load(); }
+
+  /// Whether a migration can begin: the old table is sound, its newest output is the one that writers know of, and
+  /// the new log is empty or holds what was mirrored before. Changes nothing but the phase. The error says what to do.
+  Status Preflight();
+  /// Preflight(), then dual write. OK if that was done before.
+  Status Start();
+  /// Brings the new chains up to date.
+  Status Backfill();
+  /// Compares; with differences the phase stays and the error names the first. `report` may be null.
+  Status Verify(CompareReport* report = nullptr);
+  /// All of the above that is still to be done.
+  Status Run(CompareReport* report = nullptr);
+  /// Compares what has been added since, then readers read the chains. OK if they do.
+  Status Switch();
+  /// Readers read the old table, writers write it alone. The chains keep what they have, and another Run() goes on
+  /// from there. OK if no migration is under way; kIllegalOperation after the drop.
+  Status Rollback();
+  /// Removes the old table; only after the switch. There is no way back.
+  Status Drop();
+
+  /// Whether a table is left to be removed after a drop that was cut short.
+  Result<bool> HasOldTable();
+
+ private:
+  Migrator(std::unique_ptr<StateStore> store, std::unique_ptr<Mirror> mirror)
+      : store_(std::move(store)), mirror_(std::move(mirror)) {}
+  const MigrationOptions& options() const { return store_->options(); }
+  Status CheckChains(const State& state);
+  Status Pass(Phase barrier, Phase target);
+  Result<State> CompareRest(Phase phase, CompareReport* report);
+
+  const std::unique_ptr<StateStore> store_;
+  const std::unique_ptr<Mirror> mirror_;
+};
+
+}  // namespace braid::settlement::migration

@@ -1,0 +1,61 @@
+// The old layout: one chain over all symbols, one document an output, no symbol.
+//   {_id: output_seq, prev_hash, hash, input_data, output_data, created_at}
+// Sequences ascend. prev_hash is the hash of the document before, 0 for the first; both are 64-bit integers. The
+// original design does not say which hash function makes them; here it is the first 8 bytes of SHA-256, big-endian,
+// over
+//      0  8  output_seq          (integers are big-endian, signed ones two's complement)
+//      8  8  prev_hash
+//     16  4  n: bytes of input_data
+//     20  n  input_data
+//   20+n  4  m: bytes of output_data
+//   24+n  m  output_data
+// input_data is the JSON of the output's input, output_data that of the rest: {"order_update":…,"trades":[…],
+// "balance_events":[…]}, each spelled as in a payload (output.h) by those who write here; others may spell it as they
+// like. created_at is in milliseconds since 1970.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "braid/clients.h"
+#include "client/handles.h"
+#include "services/settlement/output.h"
+
+namespace braid::settlement::migration {
+
+struct OldRecord {
+  int64_t sequence = 0;
+  int64_t prev_hash = 0;
+  int64_t hash = 0;
+  std::string input_data;
+  std::string output_data;
+  int64_t created_at = 0;
+};
+
+/// What `hash` must be.
+int64_t HashOfOld(const OldRecord& record);
+
+/// The output as the next record after one with the hash `prev_hash`.
+OldRecord ToOld(const Output& output, int64_t prev_hash, int64_t created_at);
+
+/// kRecordDamaged if it does not hold an output. The hashes are not looked at.
+Result<Output> FromOld(OutputParser& parser, const OldRecord& record);
+
+void AppendTo(client::Bson& document, const OldRecord& record);
+/// kRecordDamaged if it is not such a document.
+Result<OldRecord> OldRecordOf(const bson_t& document);
+
+struct OldRange {
+  int64_t after = 0;  ///< sequences above this
+  int64_t limit = 0;  ///< so many records at most
+};
+
+/// The records of a range in the order of sequences. A collection that does not exist has none.
+Result<std::vector<OldRecord>> ReadOld(Clients& clients, const std::string& database, const std::string& collection,
+                                       const OldRange& range);
+
+/// Whether a record follows the one before: kRecordDamaged names the sequence, what was expected and what is there.
+Status CheckLink(int64_t prev_hash, const OldRecord& record);
+
+}  // namespace braid::settlement::migration

@@ -1,0 +1,63 @@
+// MigratingWriter: what a service appends outputs with from before a migration begins until it has ended (C6).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "services/settlement/migration/mirror.h"
+
+namespace braid::settlement::migration {
+
+/// Appends to the old table, to the new chains or to both, as the phase of the migration says, which is read with every
+/// batch and holds for it: a change of phase in between makes the batch start again. Several writers, in one process or
+/// in many, take turns at the head of the single chain. Once the migration is over (phase dropped) outputs pass
+/// through a queue on their way into the chains, so that several writers still agree on one order; a service that has
+/// one writer for each symbol then does better with Settlement (service.h).
+/// How long an append takes: its own batch, and at most one batch of others that is on its way into the chains before
+/// it. Until the switch the chains never make an append fail: what they refuse stops the migration, not the service.
+/// Any thread; appends of one object take turns. The Clients must outlive it.
+class MigratingWriter {
+ public:
+  static Result<std::unique_ptr<MigratingWriter>> Open(Clients& clients, const MigrationOptions& options);
+
+  struct Written {
+    int64_t first_seq = 0;
+    int64_t last_seq = 0;
+    int64_t duplicates = 0;  ///< were stored already
+    Phase phase = Phase::kNone;
+  };
+  /// Outputs with ascending sequences, all durable together when it returns. What is stored already with the same
+  /// contents is acknowledged again; kChainBroken if the contents differ, or the sequence is one that was passed over.
+  /// Any other error: whether they are stored is not known, and the same call again is safe.
+  Result<Written> Append(std::span<const Output> outputs);
+  /// Outputs that get the next sequences here, whatever theirs are. After an error they may be stored or not.
+  Result<Written> AppendNext(std::vector<Output> outputs);
+
+  StateStore& store() { return *store_; }
+
+ private:
+  MigratingWriter(std::unique_ptr<StateStore> store, std::unique_ptr<Mirror> mirror)
+      : store_(std::move(store)), mirror_(std::move(mirror)) {}
+  struct Plan {
+    State state;                         // of the transaction
+    std::vector<OldRecord> records;      // new ones, for the table
+    std::vector<ChainRecord> in_chains;  // known ones that only the chains can tell
+    int64_t duplicates = 0;
+  };
+  Result<Written> Write(std::vector<Output> outputs, bool give_sequences);
+  Status PlanIn(Transaction& transaction, std::vector<Output>& outputs, bool give_sequences, Plan& plan);
+  Status CheckKnown(Transaction& transaction, std::span<const Output> outputs, Plan& plan);
+  Status Insert(Transaction& transaction, const Plan& plan);
+  Status Finish(const Plan& plan);
+  void Help(const Plan& plan);
+
+  const std::unique_ptr<StateStore> store_;
+  const std::unique_ptr<Mirror> mirror_;
+  std::mutex mu_;
+  int64_t behind_ = 0;  // outputs that the chains lacked at the batch before; guarded by mu_
+};
+
+}  // namespace braid::settlement::migration
