@@ -31,9 +31,9 @@ struct Args {
 // The latest figures, for the progress line's thread.
 class Figures {
  public:
-  void Set(const char* doing, int64_t records, int64_t total) {
+  void Set(const std::string& done, int64_t records, int64_t total) {
     const std::lock_guard lock(mu_);
-    doing_ = doing;
+    done_ = done;
     records_ = records;
     total_ = total;
   }
@@ -42,9 +42,9 @@ class Figures {
   std::string ToString() const {
     constexpr int kWidth = 30;
     const std::lock_guard lock(mu_);
-    if (total_ <= 0) return fmt::format("{} records {}", records_, doing_);
+    if (total_ <= 0) return fmt::format("{} records {}", records_, done_);
     const double part = std::min(1.0, static_cast<double>(records_) / static_cast<double>(total_));
-    const std::string text = fmt::format("{:3.0f} %  {} of {} records {}", part * 100, records_, total_, doing_);
+    const std::string text = fmt::format("{:3.0f} %  {} of {} records {}", part * 100, records_, total_, done_);
     if (isatty(STDERR_FILENO) == 0) return text;
     const auto full = static_cast<size_t>(part * kWidth);
     return fmt::format("[{:.<{}}] {}", std::string(full, '#'), kWidth, text);
@@ -52,7 +52,7 @@ class Figures {
 
  private:
   mutable std::mutex mu_;
-  const char* doing_ = "verified";  // guarded by mu_, as are the next two
+  std::string done_ = "verified";  // guarded by mu_, as are the next two
   int64_t records_ = 0;
   int64_t total_ = 0;
 };
@@ -79,8 +79,11 @@ void AppendCheck(client::Bson& json, const CheckReport& check) {
 }
 
 void PrintJson(const RecoverReport& report) {
+  client::Bson verified;
+  AppendTo(verified, report.verify);
   client::Bson json;
-  AppendTo(json, report.verify);
+  json.Bool("ok", report.ok());  // of everything, not of the verification alone
+  bson_copy_to_excluding_noinit(verified.get(), json.get(), "ok", nullptr);
   json.Integer("applied_records", report.replay.records)
       .Double("verify_seconds", report.verify_seconds)
       .Double("apply_seconds", report.replay_seconds)
@@ -136,8 +139,8 @@ Status Run(Args& args) {
   options.stop = &stop;
   BRAID_TRY(const std::unique_ptr<Views> views, Views::Open(*clients, options));
   Figures figures;
-  args.recover.on_progress = [&](const char* doing, int64_t records, int64_t total) {
-    figures.Set(doing, records, total);
+  args.recover.on_progress = [&](const std::string& done, int64_t records, int64_t total) {
+    figures.Set(done, records, total);
   };
   RecoverReport report;
   {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/strings.h"
+
 namespace braid::settlement {
 namespace {
 
@@ -53,7 +55,7 @@ class Recovery {
     const int64_t total = options_.rebuild ? report_.verify.records : 0;
     for (const View view : kViews) {
       if (!options_.rebuild) break;
-      follow_.on_progress = [&, view](int64_t records) { Tell(NameOf(view), records, total); };
+      follow_.on_progress = [&, view](int64_t records) { Tell(StrCat("applied to ", NameOf(view)), records, total); };
       const auto rebuilt = views_.Rebuild(view, follow_);
       if (rebuilt.ok()) {
         Add(*rebuilt);
@@ -102,8 +104,8 @@ class Recovery {
     }
   }
 
-  void Tell(const char* doing, int64_t records, int64_t total) const {
-    if (options_.on_progress) options_.on_progress(doing, records, total);
+  void Tell(const std::string& done, int64_t records, int64_t total) const {
+    if (options_.on_progress) options_.on_progress(done, records, total);
   }
 
   Views& views_;

@@ -15,8 +15,9 @@ struct RecoverOptions {
   bool check = false;
   /// Chains verified at the same time; 0: one a core.
   uint32_t threads = 0;
-  /// Called on any thread: what is being done, how many records of it are done, and of how many (0: not known).
-  std::function<void(const char* doing, int64_t records, int64_t total)> on_progress;
+  /// Called on any thread: what is done to records ("verified"), to how many so far, and of how many (0: not
+  /// known).
+  std::function<void(const std::string& done, int64_t records, int64_t total)> on_progress;
 };
 
 struct RecoverReport {

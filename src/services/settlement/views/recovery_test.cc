@@ -36,8 +36,8 @@ TEST_P(RecoveryTest, BringsTheViewsUpToTheLog) {
   RecoverOptions options;
   options.check = true;
   int64_t verified = 0;
-  options.on_progress = [&](const char* doing, int64_t records, int64_t total) {
-    if (doing != std::string("verified")) return;
+  options.on_progress = [&](const std::string& done, int64_t records, int64_t total) {
+    if (done != "verified") return;
     EXPECT_LE(records, total);
     verified = std::max(verified, records);
   };
