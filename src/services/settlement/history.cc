@@ -19,17 +19,21 @@ const CheckpointHead* HeadOf(const Checkpoint& checkpoint, int64_t chain) {
 }  // namespace
 
 Status ReadChain(Clients& clients, const ChainsOptions& options, int64_t chain, int64_t from_sequence,
-                 const std::function<Status(const ChainRecordView&)>& each) {
+                 const std::function<bool(const ChainRecordView&)>& each) {
   const Client client = clients.Acquire();
   chains::Segment segment;
-  return chains::FindSegments(client.get(), options, {.chain = chain, .from_sequence = from_sequence},
-                              [&](const bson_t& document) -> Status {
-                                BRAID_CHECK_OK(segment.Read(document));
-                                for (const ChainRecordView& record : segment.records()) {
-                                  if (record.sequence >= from_sequence) BRAID_CHECK_OK(each(record));
-                                }
-                                return {};
-                              });
+  bool enough = false;
+  const Status status = chains::FindSegments(client.get(), options, {.chain = chain, .from_sequence = from_sequence},
+                                             [&](const bson_t& document) -> Status {
+                                               BRAID_CHECK_OK(segment.Read(document));
+                                               for (const ChainRecordView& record : segment.records()) {
+                                                 if (record.sequence < from_sequence) continue;
+                                                 enough = !each(record);
+                                                 if (enough) return Status(Code::kInterrupted, "ends the walk");
+                                               }
+                                               return {};
+                                             });
+  return enough ? Status() : status;
 }
 
 Result<std::optional<ChainHash>> HashAt(Clients& clients, const ChainsOptions& options, int64_t chain,
@@ -75,15 +79,15 @@ Result<InclusionProof> Prove(Clients& clients, const ChainsOptions& options, con
   }
   std::optional<ProvenRecord> proven;
   std::vector<LaterRecord> later;
-  BRAID_CHECK_OK(ReadChain(clients, options, chain, sequence, [&](const ChainRecordView& record) -> Status {
-    if (record.sequence > head->sequence) return {};
+  BRAID_CHECK_OK(ReadChain(clients, options, chain, sequence, [&](const ChainRecordView& record) {
+    if (record.sequence > head->sequence) return false;
     const std::vector<int64_t> also(record.also.begin(), record.also.end());
     if (record.sequence == sequence) {
       proven = {chain, sequence, record.prev_hash, also, std::string(record.payload)};
     } else {
       later.push_back({record.sequence, also, std::string(record.payload)});
     }
-    return {};
+    return true;
   }));
   if (!proven) return Status(Code::kBadValue, StrCat("symbol ", chain, " has no output ", sequence));
   return MakeInclusionProof(checkpoint, *std::move(proven), std::move(later), HashOf);

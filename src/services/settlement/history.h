@@ -10,10 +10,10 @@
 
 namespace braid::settlement {
 
-/// The records of one chain from a sequence on, in order; an error of `each` ends it. kRecordDamaged if a segment
-/// cannot be read.
+/// The records of one chain from a sequence on, in order, until `each` says false. kRecordDamaged if a segment cannot
+/// be read.
 Status ReadChain(Clients& clients, const ChainsOptions& options, int64_t chain, int64_t from_sequence,
-                 const std::function<Status(const ChainRecordView&)>& each);
+                 const std::function<bool(const ChainRecordView&)>& each);
 
 /// The stored hash of a record, nothing if there is no such record.
 Result<std::optional<ChainHash>> HashAt(Clients& clients, const ChainsOptions& options, int64_t chain,
