@@ -20,6 +20,7 @@ Action SetUpCheckpoint(CLI::App& app);
 Action SetUpProve(CLI::App& app);
 Action SetUpCheckProof(CLI::App& app);
 Action SetUpGenerate(CLI::App& app);
+Action SetUpMigrate(CLI::App& app);
 
 /// What most of them need.
 struct Common {

@@ -27,6 +27,7 @@ constexpr Subcommand kActions[] = {
     {"verify", "Read every chain again and name all that is damaged.", SetUpVerify},
     {"recover", "Verify every chain, then bring the views up to it.", SetUpRecover},
     {"stats", "Each symbol: records, newest output, halt, lease.", SetUpStats},
+    {"migrate", "From one chain over all symbols to one a symbol, while writers write.", SetUpMigrate},
     {"repair", "Make a halted symbol go on.", SetUpRepair},
     {"keygen", "Make a pair of keys for checkpoints.", SetUpKeygen},
     {"checkpoint", "Sign where every chain stands, or list what was signed.", SetUpCheckpoint},

@@ -1,0 +1,28 @@
+// What the subcommands of `braid settlement migrate` share.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "cli/settlement/actions.h"
+#include "services/settlement/migration/migrator.h"
+
+namespace braid::cli::settlement {
+
+struct MigrateArgs {
+  Common common;
+  braid::settlement::migration::MigrationOptions options;
+};
+
+/// Adds the options of all of them.
+void AddMigrateOptions(CLI::App& app, MigrateArgs& args);
+/// The options as the library wants them; interrupts end long steps.
+braid::settlement::migration::MigrationOptions ToOptions(const MigrateArgs& args);
+
+/// Load to see a migration under: migrate_load.cc.
+Action SetUpMigrateGenerate(CLI::App& app);
+Action SetUpMigrateWrite(CLI::App& app);
+Action SetUpMigrateFollow(CLI::App& app);
+
+}  // namespace braid::cli::settlement
