@@ -199,6 +199,10 @@ constexpr Subcommand kBenches[] = {
      "Hot counters of staking events: one document, logical shards chosen at random, and Braid's way, durable and "
      "exact.",
      SetUpBenchCounters},
+    {"ledger",
+     "Hash chains: one for everything beside one a symbol with parallel writers, durable and verified; reading and "
+     "verifying them beside SHA-256.",
+     SetUpBenchLedger},
     {"ycsb",
      "The workloads A to F of YCSB, point finds and inserts: throughput, latency, CPU of the server, and the same on "
      "bare "

@@ -25,6 +25,7 @@ struct Subcommand {
 
 Action SetUpBench(CLI::App& app);
 Action SetUpBenchCounters(CLI::App& app);
+Action SetUpBenchLedger(CLI::App& app);
 Action SetUpExport(CLI::App& app);
 Action SetUpImport(CLI::App& app);
 Action SetUpServe(CLI::App& app);

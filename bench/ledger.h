@@ -1,0 +1,92 @@
+// The ledger: how fast hash chains are written durably, one for everything and one a symbol, beside bare RocksDB; and
+// how fast they are read and verified, beside SHA-256.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/ledger_data.h"
+#include "braid/clients.h"
+
+namespace braid::bench {
+
+struct LedgerOptions {
+  /// Dropped before and after each run.
+  std::string database = "bench_ledger";
+  /// Records of a run, made before its clock starts: all are in memory.
+  uint64_t records = 200'000;
+  size_t record_bytes = 300;
+  bool random_bytes = false;
+  uint32_t symbols = 8;
+  std::vector<uint32_t> writers = {1, 2, 4, 8};
+  std::vector<uint32_t> batches = {1, 100, 500};
+  /// Records submitted and not acknowledged; 0: two batches a writer.
+  uint64_t in_flight = 0;
+  /// A run of appends ends after so long, whatever is left: with a sync a record they are slow. A reading is repeated
+  /// for a second, but not for longer than this.
+  double seconds_max = 5;
+  /// The directory in which bare RocksDB gets one; empty leaves bare RocksDB out.
+  std::string bare_parent;
+  uint64_t seed = 1;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// A run of durable appends.
+struct LedgerRow {
+  std::optional<Spread> spread;  ///< none: bare RocksDB
+  size_t chains = 0;
+  uint32_t writers = 0;
+  uint32_t batch = 0;
+  uint64_t in_flight = 0;  ///< of bare RocksDB 0: its threads wait for each batch
+  uint64_t records = 0;
+  double seconds = 0;
+  double p50_ms = 0;  ///< from Submit() to the acknowledgement; of bare RocksDB, of a batch
+  double p99_ms = 0;
+  double p999_ms = 0;
+  double cpu_micros = 0;            ///< a record: of this process, and of the server if it says what it uses
+  bool server_cpu = false;          ///< cpu_micros has the server's too
+  double commit_records = 0;        ///< mean of a commit
+  bool verified = false;            ///< all acknowledged records were there and verified; of bare RocksDB false
+  std::optional<double> to_global;  ///< rate() by the one global chain's with the same batches
+  std::optional<double> to_bare;    ///< rate() by bare RocksDB's with the same batches and writers
+  double rate() const { return seconds > 0 ? static_cast<double>(records) / seconds : 0; }
+};
+
+enum class LedgerRead {
+  kShaStream,   ///< SHA-256 of the payloads, one after another, as one text a thread
+  kShaRecords,  ///< SHA-256 of each record, of the bytes that chains hash
+  kScan,        ///< the log's documents through a cursor, not looked at
+  kVerify,      ///< Chains::Verify()
+  kMerge,       ///< Chains::Merge(): what a recovery reads
+};
+
+/// A reading of the whole log, or a hashing of the same bytes in memory.
+struct LedgerReadRow {
+  LedgerRead what = LedgerRead::kScan;
+  Spread spread = Spread::kGlobal;  ///< of the records
+  uint32_t threads = 1;
+  int64_t records = 0;
+  int64_t payload_bytes = 0;
+  double seconds = 0;               ///< mean of the repetitions
+  double cpu_micros = 0;            ///< a record, of this process: with a store in it all that the reading takes
+  std::optional<double> to_sha;     ///< speed by that of kShaRecords with the same threads
+  std::optional<double> to_stream;  ///< the same by kShaStream
+  double megabytes_per_second() const { return seconds > 0 ? static_cast<double>(payload_bytes) / 1e6 / seconds : 0; }
+};
+
+struct LedgerReport {
+  std::vector<LedgerRow> appends;
+  std::vector<LedgerReadRow> reads;
+};
+
+const char* NameOf(LedgerRead what);
+
+/// Each run works in a fresh database. What it appended is verified; a run that was wrong is an error.
+Result<LedgerReport> RunLedger(Clients& clients, const LedgerOptions& options,
+                               const std::function<void(const LedgerRow&)>& on_row,
+                               const std::function<void(const LedgerReadRow&)>& on_read);
+
+}  // namespace braid::bench
