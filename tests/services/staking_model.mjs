@@ -67,7 +67,7 @@ export function start(args, input = undefined) {
     child.once('error', reject);
     child.once('close', (status, signal) => resolve({ status, signal, stdout, stderr }));
   });
-  return { child, ended };
+  return { child, ended, said: () => stderr };
 }
 
 /** `braid staking …`, from start to end. */

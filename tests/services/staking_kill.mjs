@@ -1,0 +1,244 @@
+// Kills whoever takes part in the staking statistics, at random moments and in random order, and lets the rest go on. What it
+// leaves behind is compared with a plain model: nothing lost, nothing twice.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { binary } from '../lib/server.mjs';
+import { Model, expectModel, generate, stakingJson, start } from './staking_model.mjs';
+
+const eventsOfRound = [500, 3000];
+const killsOfRound = [1, 3];
+
+/** A server that comes back on the same port, so that those who wait for it find it. */
+class Server {
+  #child = null;
+  #exited = null;
+
+  constructor(store, port) {
+    this.store = store;
+    this.port = port;
+    this.uri = `mongodb://127.0.0.1:${port}`;
+    process.once('exit', () => this.#child?.kill('SIGKILL'));
+  }
+
+  async start() {
+    // The transaction of a client that was killed stays open for its lifetime, and whoever needs the same documents waits for its end.
+    const options = ['--port', String(this.port), '--cache-size', '16MB', '--transaction-lifetime', '3'];
+    const child = spawn(binary, ['serve', '--store', this.store, ...options], { stdio: ['ignore', 'pipe', 'ignore'] });
+    this.#child = child;
+    this.#exited = once(child, 'exit');
+    await Promise.race([
+      new Promise((resolve) => createInterface({ input: child.stdout }).on('line', (line) => line.includes('mongodb://') && resolve())),
+      this.#exited.then(() => assert.fail('braid serve ended before it was ready')),
+    ]);
+  }
+
+  async kill() {
+    this.#child.kill('SIGKILL');
+    await this.#exited;
+    this.#child = null;
+  }
+}
+
+/** A port that nobody has, below those that the system gives to clients: none of them can take it while the server is down. */
+async function freePort(random) {
+  for (;;) {
+    const port = random.between(10_000, 19_999);
+    const probe = createServer();
+    const free = await new Promise((resolve) => probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
+    if (!free) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+}
+
+/** A store, its server, the events so far and what they mean. */
+export class Rounds {
+  counts = { rounds: 0, events: 0, kills: 0 };
+  #directory = mkdtempSync(join(tmpdir(), 'braid-staking-kill-'));
+  #model = new Model();
+  #random;
+  #server;
+  #where;
+
+  static async open(random) {
+    const rounds = new Rounds();
+    rounds.#random = random;
+    rounds.#server = new Server(join(rounds.#directory, 'store'), await freePort(random));
+    rounds.#where = ['--store', rounds.#server.uri];
+    await rounds.#server.start();
+    // The first round has no easier a start than the others.
+    await rounds.#verify();
+    return rounds;
+  }
+
+  async close() {
+    await this.#server.kill();
+    rmSync(this.#directory, { recursive: true });
+  }
+
+  async #events() {
+    const lines = await generate(this.#random.between(...eventsOfRound), this.#random.below(2 ** 31), '--duplicates', '15', '--early', '30', '--unbonded', '35', '--stakers', '150', '--finality-providers', '5');
+    for (let i = this.#random.below(4); i > 0; --i) lines.splice(this.#random.below(lines.length), 0, `bad ${this.#random.below(1e9)}`);
+    this.#model.add(lines);
+    this.counts.events += lines.length;
+    return lines;
+  }
+
+  async #verify() {
+    await expectModel(this.#where, this.#model);
+    ++this.counts.rounds;
+  }
+
+  async #restartServer() {
+    await this.#server.kill();
+    ++this.counts.kills;
+    // Away for a moment, longer or shorter than the others wait between two tries.
+    if (this.#random.chance(2)) await sleep(this.#random.below(300));
+    await this.#server.start();
+  }
+
+  /** One or two processes take in a file; they and the server are killed; then the same file once more, to the end. */
+  async files() {
+    const lines = await this.#events();
+    const file = join(this.#directory, 'events.ndjson');
+    await writeFile(file, lines.join('\n'));
+    const ingest = () => start(['ingest', ...this.#where, '--batch', String(this.#random.between(20, 500)), '--json', file]);
+    for (let kills = this.#random.between(...killsOfRound); kills > 0; --kills) {
+      const running = Array.from({ length: this.#random.between(1, 2) }, ingest);
+      await sleep(this.#random.below(250));
+      const victims = this.#random.pick([['ingest'], ['server'], ['ingest', 'server'], ['server', 'ingest']]);
+      for (const victim of victims) {
+        if (victim === 'server') await this.#restartServer();
+        else this.#killOne(running);
+      }
+      for (const { ended } of running) {
+        const { status, signal, stderr } = await ended;
+        // Transactions are tried again; whoever meets a dead server before its first one says so and ends.
+        const unreachable = victims.includes('server') && status === 1 && /socket|connect|No suitable servers/.test(stderr);
+        assert.ok(status === 0 || signal === 'SIGKILL' || unreachable, `ingest ended with ${status}: ${stderr}`);
+      }
+    }
+    await stakingJson(['ingest', ...this.#where, file]);
+    const again = await stakingJson(['ingest', ...this.#where, file]);
+    assert.deepEqual([again.accepted, again.parked, again.released], [0, 0, 0]);
+    assert.equal(again.duplicate + again.rejected, lines.length);
+    await this.#verify();
+  }
+
+  /** The store in the process that is killed, in a directory of its own. */
+  async directory() {
+    const where = ['--store', join(this.#directory, `store${this.counts.rounds}`)];
+    const file = join(this.#directory, 'events.ndjson');
+    const lines = await generate(this.#random.between(...eventsOfRound), this.#random.below(2 ** 31), '--early', '30');
+    await writeFile(file, lines.join('\n'));
+    const model = new Model();
+    model.add(lines);
+    for (let kills = this.#random.between(...killsOfRound); kills > 0; --kills) {
+      const running = start(['ingest', ...where, '--batch', '50', file]);
+      await sleep(this.#random.below(250));
+      this.#killOne([running]);
+      const { status, signal, stderr } = await running.ended;
+      assert.ok(status === 0 || signal === 'SIGKILL', `ingest ended with ${status}: ${stderr}`);
+    }
+    await stakingJson(['ingest', ...where, file]);
+    await expectModel(where, model);
+    this.counts.events += lines.length;
+    ++this.counts.rounds;
+  }
+
+  #killOne(running) {
+    if (this.#random.pick(running).child.kill('SIGKILL')) ++this.counts.kills;
+  }
+
+  /** Events come through a broker; consumer, server and broker are killed while they are published and consumed. */
+  async queue(broker) {
+    const queue = `events${this.counts.rounds}`;
+    const lines = await this.#events();
+    const consumer = new Consumer([...this.#where, '--queue', broker.uri, '--queue-name', queue, '--batch', String(this.#random.between(20, 500))]);
+    const published = publish(broker, queue, lines);
+    const victims = ['broker', this.#random.pick(['broker', 'consumer', 'server']), this.#random.pick(['consumer', 'server'])];
+    for (const victim of this.#random.chance(2) ? victims.slice(1).reverse() : victims) {
+      await sleep(this.#random.below(400));
+      if (victim === 'server') await this.#restartServer();
+      else if (victim === 'consumer') this.counts.kills += consumer.kill();
+      else {
+        await broker.kill();
+        ++this.counts.kills;
+        await broker.restart();
+      }
+    }
+    await published;
+    const deadline = Date.now() + 100_000;
+    while ((await broker.count(queue)) > 0) {
+      assert.ok(Date.now() < deadline, `the consumer does not consume ${queue}: ${consumer.said()}`);
+      await sleep(20);
+    }
+    await consumer.stop();
+    // Told to stop, it has acknowledged what it had applied; what it had not applied has come back.
+    await stakingJson(['ingest', ...this.#where, '--queue', broker.uri, '--queue-name', queue, '--idle-exit', '0.2']);
+    assert.equal(await broker.count(queue), 0);
+    await broker.deleteQueue(queue);
+    await this.#verify();
+  }
+}
+
+/** A consumer that is started again whenever it ends before it is told to, as by systemd: it was killed, or found no broker. */
+class Consumer {
+  #args;
+  #running = null;
+  #stopping = false;
+  #over;
+
+  constructor(args) {
+    this.#args = args;
+    this.#over = this.#keepRunning();
+  }
+
+  async #keepRunning() {
+    for (;;) {
+      this.#running = start(['ingest', ...this.#args]);
+      const ending = await this.#running.ended;
+      if (this.#stopping) return ending;
+      await sleep(20);
+    }
+  }
+
+  said() {
+    return this.#running.said();
+  }
+
+  /** 1 if there was one to kill. */
+  kill() {
+    return this.#running.child.kill('SIGKILL') ? 1 : 0;
+  }
+
+  async stop() {
+    this.#stopping = true;
+    this.#running.child.kill('SIGTERM');
+    const { status, signal, stderr } = await this.#over;
+    assert.equal(status, 0, `the consumer ended with ${signal ?? status}: ${stderr}`);
+  }
+}
+
+/** Confirmed by the broker, in pieces; a piece that was not confirmed is published again, and may then be there twice. */
+async function publish(broker, queue, lines) {
+  for (let begin = 0; begin < lines.length; begin += 250) {
+    for (const deadline = Date.now() + 60_000; ; ) {
+      try {
+        await broker.publish(queue, lines.slice(begin, begin + 250));
+        break;
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        await sleep(50);
+      }
+    }
+  }
+}
