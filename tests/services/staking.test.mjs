@@ -184,7 +184,7 @@ test('mistakes are answered with what to do', async () => {
     [['stats', ...where, '--limit', '5'], /--rank/],
     [['ingest', ...where, '--logical-shard-count', '0'], /range 1 to 10000/],
     [['ingest', ...where, '--batch', '20001'], /20000/],
-    [[], /ingest/],
+    [[], /A subcommand is required\nRun with --help/],
   ]) {
     const { status, stdout, stderr } = await staking(args, '');
     assert.notEqual(status, 0, args.join(' '));
