@@ -59,7 +59,8 @@ class Counters {
   Status Add(Transaction& transaction, uint32_t shard, std::span<const Increment> increments);
 
   /// The same, and counts entities that were never added to before, each exactly once whoever adds it: its first
-  /// increment goes to its shard 0, whose document two transactions cannot both create.
+  /// increment goes to its shard 0, whose document two transactions cannot both create. Once in a transaction: a second
+  /// call would take what the first one added for stored.
   Result<int64_t> AddCountingNew(Transaction& transaction, uint32_t shard, std::span<const Increment> increments);
 
   /// The exact sum at the transaction's snapshot; zeros if there is nothing.

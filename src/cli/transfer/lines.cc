@@ -84,7 +84,9 @@ void Lines::ReadAhead() {
     const Result<ssize_t> got = source_->Read(buffer.data() + kept, kReadBytes);
     const size_t arrived = got.ok() && *got > 0 ? static_cast<size_t>(*got) : 0;
     buffer.resize(kept + arrived);
-    const size_t end = buffer.rfind('\n');
+    // What was there before has no line's end.
+    const size_t end_of_new = std::string_view(buffer).substr(kept).rfind('\n');
+    const size_t end = end_of_new == std::string_view::npos ? std::string::npos : kept + end_of_new;
     std::unique_lock lock(mu_);
     if (!got.ok()) failure_ = got.error();
     if (buffer.size() > kLineBytesMax && end == std::string::npos) {
@@ -92,8 +94,8 @@ void Lines::ReadAhead() {
       buffer.clear();
     }
     more = failure_.ok() && *got != 0;
-    if (!more) {
-      ready_ += buffer;
+    if (!more && failure_.ok()) {
+      ready_ += buffer;  // the last line may lack its end
     } else if (end != std::string::npos) {
       ready_.append(buffer, 0, end + 1);
       buffer.erase(0, end + 1);
