@@ -68,6 +68,7 @@ Status Mirror::Append(std::span<const OldRecord> records) {
 
 Result<State> Mirror::Step(size_t outputs_max, std::span<const OldRecord> at_hand) {
   const MigrationOptions& options = store_.options();
+  const SessionGuard::Busy busy(store_.guard());
   for (int64_t stuck_at = -1;;) {
     BRAID_TRY(State state, store_.Load());
     if (state.mirrored_seq >= state.seq) return state;
@@ -101,8 +102,8 @@ Status Mirror::ForgetQueued(int64_t up_to) {
   at_most.Integer("$lte", up_to);
   client::Bson filter;
   filter.Document("_id", at_most);
-  return RunTransaction(store_.clients(), {.database = options.database},
-                        [&](Transaction& transaction) { return transaction.Remove(options.queue(), filter.get()); });
+  return store_.InTransaction(
+      [&](Transaction& transaction) { return transaction.Remove(options.queue(), filter.get()); });
 }
 
 Status Mirror::UpTo(int64_t sequence, std::span<const OldRecord> at_hand) {

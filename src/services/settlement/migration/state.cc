@@ -128,7 +128,11 @@ Status StateStore::Create() {
 }
 
 Status StateStore::InTransaction(const std::function<Status(Transaction&)>& body) {
-  return RunTransaction(clients_, {.database = options_.database}, body);
+  const SessionGuard::Busy busy(guard_);
+  return RunTransaction(clients_, {.database = options_.database}, [&](Transaction& transaction) {
+    guard_.Note(mongoc_client_session_get_lsid(transaction.session()));
+    return body(transaction);
+  });
 }
 
 Result<State> StateStore::LoadIn(Transaction& transaction) {

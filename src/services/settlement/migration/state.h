@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "braid/clients.h"
 #include "braid/transaction.h"
+#include "services/settlement/migration/session_guard.h"
 
 namespace braid::settlement::migration {
 
@@ -94,6 +95,9 @@ class StateStore {
   /// kNone at the table's newest output. kBadValue if a migration with other names is under way.
   static Result<std::unique_ptr<StateStore>> Open(Clients& clients, const MigrationOptions& options);
 
+  /// RunTransaction(), of which the others know whose it is.
+  Status InTransaction(const std::function<Status(Transaction&)>& body);
+
   /// Both documents in one snapshot.
   Result<State> Load();
   Result<State> LoadIn(Transaction& transaction);
@@ -120,16 +124,18 @@ class StateStore {
 
   const MigrationOptions& options() const { return options_; }
   Clients& clients() const { return clients_; }
+  SessionGuard& guard() { return guard_; }
 
  private:
-  StateStore(Clients& clients, const MigrationOptions& options) : clients_(clients), options_(options) {}
+  StateStore(Clients& clients, const MigrationOptions& options)
+      : clients_(clients), options_(options), guard_(clients, options.database, options.state + "_sessions") {}
   Status Create();
-  Status InTransaction(const std::function<Status(Transaction&)>& body);
   Status ChangeIn(Transaction& transaction, Phase from, Phase to, const std::string& why);
   Status Set(Transaction& transaction, Phase phase, const bson_t* change);
 
   Clients& clients_;
   const MigrationOptions options_;
+  SessionGuard guard_;
 };
 
 /// Where readers must read now.

@@ -41,16 +41,16 @@ Result<MigratingWriter::Written> MigratingWriter::Write(std::vector<Output> outp
   if (outputs.empty()) return Written();
   const MigrationOptions& options = store_->options();
   const std::lock_guard lock(mu_);
+  const SessionGuard::Busy busy(store_->guard());
   Plan plan;
   for (;;) {
-    BRAID_CHECK_OK(
-        RunTransaction(store_->clients(), {.database = options.database}, [&](Transaction& transaction) -> Status {
-          plan = Plan();
-          BRAID_TRY(plan.state, store_->LoadIn(transaction));
-          if (IsBarrier(plan.state.phase)) return {};
-          BRAID_CHECK_OK(PlanIn(transaction, outputs, give_sequences, plan));
-          return plan.records.empty() ? Status() : Insert(transaction, plan);
-        }));
+    BRAID_CHECK_OK(store_->InTransaction([&](Transaction& transaction) -> Status {
+      plan = Plan();
+      BRAID_TRY(plan.state, store_->LoadIn(transaction));
+      if (IsBarrier(plan.state.phase)) return {};
+      BRAID_CHECK_OK(PlanIn(transaction, outputs, give_sequences, plan));
+      return plan.records.empty() ? Status() : Insert(transaction, plan);
+    }));
     if (!IsBarrier(plan.state.phase)) break;
     BRAID_CHECK_OK(mirror_->EndBarrier());
   }
