@@ -1,5 +1,7 @@
 #include "patterns/chains/log.h"
 
+#include <algorithm>
+
 #include "client/fields.h"
 
 namespace braid::chains {
@@ -7,6 +9,12 @@ namespace braid::chains {
 using client::Bson;
 
 namespace {
+
+// Replies of about so many bytes: larger ones leave the caches before they are looked at, and memory of their size is
+// asked for and given back for each. How large segments are shows with the first ones.
+constexpr int64_t kReplyBytes = 256 << 10;
+constexpr int64_t kFirstReply = 8;
+constexpr int64_t kReplyMost = 1000;
 
 Status Find(const client::CollectionPtr& collection, const Bson& filter, const Bson& opts,
             const std::function<Status(const bson_t&)>& each) {
@@ -19,8 +27,7 @@ Status Find(const client::CollectionPtr& collection, const Bson& filter, const B
 
 }  // namespace
 
-Status FindSegments(mongoc_client_t* client, const ChainsOptions& options, const SegmentQuery& query,
-                    const std::function<Status(const bson_t&)>& each) {
+SegmentCursor::SegmentCursor(mongoc_client_t* client, const ChainsOptions& options, const SegmentQuery& query) {
   Bson filter;
   filter.Integer("symbol_id", query.chain);
   if (query.from_sequence > 0) {
@@ -31,9 +38,38 @@ Status FindSegments(mongoc_client_t* client, const ChainsOptions& options, const
   Bson sort;
   sort.Integer("symbol_id", 1).Integer("last_seq", 1);
   Bson opts;
-  opts.Document("sort", sort);
+  opts.Document("sort", sort).Integer("batchSize", kFirstReply);
   if (query.limit > 0) opts.Integer("limit", query.limit);
-  return Find(client::CollectionOf(client, options.database, options.log), filter, opts, each);
+  const client::CollectionPtr log = client::CollectionOf(client, options.database, options.log);
+  cursor_.reset(mongoc_collection_find_with_opts(log.get(), filter.get(), opts.get(), nullptr));
+}
+
+Result<const bson_t*> SegmentCursor::Next() {
+  if (at_end_) return nullptr;
+  const bson_t* document = nullptr;
+  if (!mongoc_cursor_next(cursor_.get(), &document)) {
+    bson_error_t error{};
+    if (mongoc_cursor_error(cursor_.get(), &error)) return client::FromError(error);
+    at_end_ = true;
+    return nullptr;
+  }
+  ++documents_;
+  bytes_ += document->len;
+  if (documents_ % kFirstReply == 0) {
+    const int64_t fit = kReplyBytes / (bytes_ / documents_);
+    mongoc_cursor_set_batch_size(cursor_.get(), static_cast<uint32_t>(std::clamp<int64_t>(fit, 1, kReplyMost)));
+  }
+  return document;
+}
+
+Status FindSegments(mongoc_client_t* client, const ChainsOptions& options, const SegmentQuery& query,
+                    const std::function<Status(const bson_t&)>& each) {
+  SegmentCursor cursor(client, options, query);
+  for (;;) {
+    BRAID_TRY(const bson_t* document, cursor.Next());
+    if (document == nullptr) return {};
+    BRAID_CHECK_OK(each(*document));
+  }
 }
 
 // From one chain to the next by the index: the cost is of the chains, not of the segments.

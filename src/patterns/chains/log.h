@@ -15,6 +15,21 @@ struct SegmentQuery {
   int64_t limit = 0;          ///< 0: no limit
 };
 
+/// The segments of a chain one after another, in the order of last_seq. One thread at a time; must not outlive the
+/// client.
+class SegmentCursor {
+ public:
+  SegmentCursor(mongoc_client_t* client, const ChainsOptions& options, const SegmentQuery& query);
+  /// The next document, which lives until the next call; null at the end.
+  Result<const bson_t*> Next();
+
+ private:
+  client::CursorPtr cursor_;
+  bool at_end_ = false;
+  int64_t documents_ = 0;
+  int64_t bytes_ = 0;
+};
+
 /// Calls `each` in the order of last_seq; its error ends the walk.
 Status FindSegments(mongoc_client_t* client, const ChainsOptions& options, const SegmentQuery& query,
                     const std::function<Status(const bson_t&)>& each);

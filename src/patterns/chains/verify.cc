@@ -8,45 +8,70 @@
 
 namespace braid::chains {
 
+void SegmentCheck::Run(int64_t chain, const bson_t& document) {
+  wrong.clear();
+  status = segment.Read(document);
+  if (!status.ok()) {
+    first_sequence = client::IntegerOf(&document, "first_seq");
+    last_sequence = client::IntegerOf(&document, "last_seq");
+    return;
+  }
+  for (size_t i = 0; i < segment.records().size(); ++i) {
+    ChainRecordView record = segment.records()[i];
+    record.chain = chain;
+    const ChainHash hash = HashChainRecord(record);
+    if (hash != record.hash) wrong.push_back({i, hash});
+  }
+}
+
 void ChainVerifier::Add(const bson_t& document) {
-  if (const Status status = segment_.Read(document); !status.ok()) return Unreadable(document, status);
-  const int64_t first = segment_.records().front().sequence;
-  for (const std::string& problem : segment_.problems()) Damaged(first, problem);
-  if (segment_.chain() != chain_) Damaged(first, StrCat("symbol_id: expected ", chain_, ", got ", segment_.chain()));
-  if (linked_ && segment_.prev_hash() != hash_ && segment_.prev_hash() != computed_) {
+  check_.Run(chain_, document);
+  Add(check_);
+}
+
+void ChainVerifier::Add(const SegmentCheck& check) {
+  if (!check.status.ok()) return Unreadable(check);
+  const Segment& segment = check.segment;
+  const int64_t first = segment.records().front().sequence;
+  for (const std::string& problem : segment.problems()) Damaged(first, problem);
+  if (segment.chain() != chain_) Damaged(first, StrCat("symbol_id: expected ", chain_, ", got ", segment.chain()));
+  if (linked_ && segment.prev_hash() != hash_ && segment.prev_hash() != computed_) {
     Damaged(first, StrCat("prev_hash of the segment: expected ", HexOf(hash_), " of sequence ", sequence_, ", got ",
-                          HexOf(segment_.prev_hash()), "; it was changed, or records before it are missing"));
+                          HexOf(segment.prev_hash()), "; it was changed, or records before it are missing"));
     computed_ = hash_;
   }
   // From here on as the segment has it, with the other hash as the second choice, so that one fault is named once.
-  if (!computed_ || segment_.prev_hash() != hash_) hash_ = segment_.prev_hash();
+  hash_ = segment.prev_hash();
   linked_ = true;
-  for (const ChainRecordView& record : segment_.records()) AddRecord(record);
+  auto wrong = check.wrong.begin();
+  for (size_t i = 0; i < segment.records().size(); ++i) {
+    const ChainRecordView& record = segment.records()[i];
+    const bool differs = wrong != check.wrong.end() && wrong->index == i;
+    AddRecord(record, differs ? (wrong++)->hash : record.hash);
+  }
 }
 
 // Goes on at the next segment, with the hash that this one says it ends with.
-void ChainVerifier::Unreadable(const bson_t& document, const Status& status) {
-  Damaged(client::IntegerOf(&document, "first_seq"), std::string(status.message()));
+void ChainVerifier::Unreadable(const SegmentCheck& check) {
+  Damaged(check.first_sequence, std::string(check.status.message()));
   unreadable_ = true;
   linked_ = false;
   computed_.reset();
-  sequence_ = std::max(sequence_, client::IntegerOf(&document, "last_seq"));
+  sequence_ = std::max(sequence_, check.last_sequence);
   if (expected_ && expected_->sequence <= sequence_) expected_seen_ = true;  // cannot be told: the segment is named
 }
 
 // A stored hash that does not fit says that contents or hash were changed; the next record, which names the hash, tells
-// which: it fits the stored hash or the computed one.
-void ChainVerifier::AddRecord(const ChainRecordView& record) {
+// which: it fits the stored hash or the computed one. `hash`: the one that fits the stored hash before it.
+void ChainVerifier::AddRecord(const ChainRecordView& record, ChainHash hash) {
   ++records_;
   payload_bytes_ += static_cast<int64_t>(record.payload.size());
   if (record.sequence <= sequence_) {
     Damaged(record.sequence, StrCat("sequence: expected one after ", sequence_, ", got ", record.sequence));
   }
-  ChainRecordView checked = record;
-  checked.chain = chain_;
-  checked.prev_hash = hash_;
-  ChainHash hash = HashChainRecord(checked);
   if (hash != record.hash && computed_) {
+    ChainRecordView checked = record;
+    checked.chain = chain_;
     checked.prev_hash = *computed_;
     hash = HashChainRecord(checked);
   }

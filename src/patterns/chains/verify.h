@@ -11,6 +11,23 @@
 
 namespace braid::chains {
 
+/// What can be told of a segment without those before it: nearly all of the work, and any thread can do it.
+struct SegmentCheck {
+  /// The document must live as long as the check is used.
+  void Run(int64_t chain, const bson_t& document);
+
+  /// A record whose hash, from its contents in this chain and the stored hash before it, is not the stored one.
+  struct Wrong {
+    size_t index;
+    ChainHash hash;
+  };
+  Status status;               ///< kRecordDamaged: no records can be had from it
+  Segment segment;             ///< if status is OK, as is the next
+  std::vector<Wrong> wrong;    ///< ascending
+  int64_t first_sequence = 0;  ///< if status is not OK: as the document says, as is the next
+  int64_t last_sequence = 0;
+};
+
 /// Pure: is fed the segments of one chain in their order, and says what is wrong with them.
 class ChainVerifier {
  public:
@@ -28,6 +45,7 @@ class ChainVerifier {
       : chain_(chain), whole_(!trusted), linked_(!trusted), on_damage_(std::move(on_damage)) {}
 
   void Add(const bson_t& document);
+  void Add(const SegmentCheck& check);
   /// After the last segment. `before` and `after` are the head as it was before the first segment was read and after
   /// the last: a chain may grow meanwhile, but what the head said must be there, and nothing may be past it.
   void Finish(const std::optional<ChainHead>& before, const std::optional<ChainHead>& after);
@@ -41,15 +59,15 @@ class ChainVerifier {
   void ExpectHead(const ChainHead& head) { expected_ = head; }
 
  private:
-  void Unreadable(const bson_t& document, const Status& status);
-  void AddRecord(const ChainRecordView& record);
+  void Unreadable(const SegmentCheck& check);
+  void AddRecord(const ChainRecordView& record, ChainHash hash);
   void Damaged(int64_t sequence, std::string what) { on_damage_({chain_, sequence, std::move(what)}); }
 
   const int64_t chain_;
   const bool whole_;  // from the chain's first record on
   bool linked_;       // whether hash_ is what the next record must name
   const OnDamage on_damage_;
-  Segment segment_;
+  SegmentCheck check_;
   int64_t sequence_ = 0;               // of the record before
   ChainHash hash_{};                   // its stored hash
   std::optional<ChainHash> computed_;  // the hash it should have, if that is not the stored one

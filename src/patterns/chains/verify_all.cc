@@ -1,4 +1,5 @@
-// Chains::Verify: all chains in parallel, then the records that several chains carry.
+// Chains::Verify: chains in parallel, and the segments of one chain too where threads are left; then the records that
+// several chains carry.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include "patterns/chains/log.h"
 #include "patterns/chains/parts.h"
 #include "patterns/chains/verify.h"
+#include "patterns/chains/verify_groups.h"
 
 namespace braid {
 namespace {
@@ -17,15 +19,18 @@ using chains::ChainVerifier;
 
 class Verification {
  public:
-  Verification(chains::Parts& parts, const VerifyOptions& options) : parts_(parts), options_(options) {}
+  Verification(chains::Parts& parts, const VerifyOptions& options)
+      : parts_(parts),
+        options_(options),
+        threads_(options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())),
+        helpers_(threads_ - 1) {}
 
   Result<VerifyReport> Run() {
     BRAID_TRY(std::vector<int64_t> chains, ChainsToVerify());
-    const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const uint32_t threads = options_.threads > 0 ? options_.threads : cores;
-    Workers helpers(std::min<size_t>(threads, std::max<size_t>(chains.size(), 1)) - 1);
-    helpers.Run(chains.size(), [&](size_t i) {
+    chains_left_ = chains.size();
+    helpers_.Run(chains.size(), [&](size_t i) {
       Status status = VerifyChain(chains[i]);
+      --chains_left_;
       const std::lock_guard lock(mu_);
       if (failure_.ok()) failure_ = std::move(status);
     });
@@ -63,15 +68,24 @@ class Verification {
     BRAID_TRY(const std::optional<ChainHead> before, LoadHead(chain));
     if (before) verifier.ExpectHead(*before);
     const Client client = parts_.clients.Acquire();
+    chains::SegmentCursor cursor(client.get(), parts_.options,
+                                 {.chain = chain, .from_sequence = whole ? 0 : options_.from_sequence});
     int64_t told = 0;
-    BRAID_CHECK_OK(chains::FindSegments(client.get(), parts_.options,
-                                        {.chain = chain, .from_sequence = whole ? 0 : options_.from_sequence},
-                                        [&](const bson_t& document) {
-                                          verifier.Add(document);
-                                          Progress(verifier.records() - told);
-                                          told = verifier.records();
-                                          return Status();
-                                        }));
+    const auto tell = [&] {
+      Progress(verifier.records() - told);
+      told = verifier.records();
+    };
+    // While there are as many chains as threads, none is idle that could help with this one.
+    while (chains_left_ >= threads_) {
+      BRAID_TRY(const bson_t* document, cursor.Next());
+      if (document == nullptr) break;
+      verifier.Add(*document);
+      tell();
+    }
+    BRAID_CHECK_OK(chains::CheckedSegments(cursor, chain, helpers_).Run([&](const chains::SegmentCheck& check) {
+      verifier.Add(check);
+      tell();
+    }));
     BRAID_TRY(const std::optional<ChainHead> after, LoadHead(chain));
     const bool in_range = whole || (before && before->sequence >= options_.from_sequence);
     if (in_range) verifier.Finish(before, after);
@@ -124,6 +138,9 @@ class Verification {
 
   chains::Parts& parts_;
   const VerifyOptions& options_;
+  const uint32_t threads_;
+  Workers helpers_;
+  std::atomic<size_t> chains_left_ = 0;
   std::atomic<int64_t> verified_ = 0;
   std::mutex mu_;
   Status failure_;  // guarded by mu_, as are the next two
