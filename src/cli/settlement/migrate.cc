@@ -200,7 +200,7 @@ Status DoRollback(Migrator& migrator, CompareReport& /*report*/) { return migrat
 
 constexpr Subcommand kSteps[] = {
     {"status", "How far the migration is, and what to do next.", SetUp<DoNothing>},
-    {"preflight", "Check the old table and the new log; changes nothing.", SetUp<DoPreflight>},
+    {"preflight", "Check whether a migration can begin; writes no output.", SetUp<DoPreflight>},
     {"start", "Preflight, then let writers write both layouts.", SetUp<DoStart>},
     {"run", "All up to the switch: preflight, dual write, backfill, verify. Goes on from wherever it stands.",
      SetUp<DoRun>},

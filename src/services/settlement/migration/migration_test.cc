@@ -1,6 +1,8 @@
 // A migration step by step: what each phase does, refuses and survives (C6).
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "base/strings.h"
 #include "client/command.h"
 #include "client/handles.h"
@@ -189,6 +191,38 @@ TEST_P(MigrationTest, PreflightNoticesForeignWriters) {
   bson_error_t error;
   ASSERT_TRUE(mongoc_collection_insert_one(handle.get(), document.get(), nullptr, nullptr, &error)) << error.message;
   EXPECT_EQ(migrator->Run().code(), Code::kOperationFailed);
+}
+
+// A process killed inside a transaction leaves its lock on the head behind; the store would keep it for a minute.
+TEST_P(MigrationTest, AnAbandonedTransactionIsEnded) {
+  const auto writer = OpenWriter();
+  Write(*writer, 10);
+  const Client client = store_.clients().Acquire();
+  bson_error_t error;
+  const client::SessionPtr session(mongoc_client_start_session(client.get(), nullptr, &error));
+  ASSERT_NE(session, nullptr) << error.message;
+  ASSERT_TRUE(mongoc_client_session_start_transaction(session.get(), nullptr, &error)) << error.message;
+  client::Bson filter;
+  filter.Text("_id", "migration");
+  client::Bson fields;
+  fields.Text("why", "never committed");
+  client::Bson change;
+  change.Document("$set", fields);
+  client::Bson options;
+  ASSERT_TRUE(mongoc_client_session_append(session.get(), options.get(), &error)) << error.message;
+  const auto state = client::CollectionOf(client.get(), store_.database(), Options().state);
+  ASSERT_TRUE(mongoc_collection_update_one(state.get(), filter.get(), change.get(), options.get(), nullptr, &error))
+      << error.message;
+  client::Bson noted;
+  noted.Text("_id", "of a dead process").Date("at", 1);
+  bson_append_document(noted.get(), "lsid", -1, mongoc_client_session_get_lsid(session.get()));
+  const auto sessions = client::CollectionOf(client.get(), store_.database(), Options().state + "_sessions");
+  ASSERT_TRUE(mongoc_collection_insert_one(sessions.get(), noted.get(), nullptr, nullptr, &error)) << error.message;
+  const auto start = std::chrono::steady_clock::now();
+  Write(*writer, 10);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  EXPECT_EQ(writer->store().Load()->why, "");
+  ExpectModel();
 }
 
 // What the chains refuse stops the migration; writers go on with the old table.

@@ -30,8 +30,9 @@ class MigratingWriter {
     Phase phase = Phase::kNone;
   };
   /// Outputs with ascending sequences, all durable together when it returns. What is stored already with the same
-  /// contents is acknowledged again; kChainBroken if the contents differ, or the sequence is one that was passed over.
-  /// Any other error: whether they are stored is not known, and the same call again is safe.
+  /// contents is acknowledged again (hashes that outputs name are not looked at); kChainBroken if the contents differ,
+  /// or the sequence is one that was passed over. Any other error: whether they are stored is not known, and the same
+  /// call again is safe.
   Result<Written> Append(std::span<const Output> outputs);
   /// Outputs that get the next sequences here, whatever theirs are. After an error they may be stored or not.
   Result<Written> AppendNext(std::vector<Output> outputs);
