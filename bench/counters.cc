@@ -66,6 +66,7 @@ class OneByOne {
   Status Run(const std::vector<staking::Event>& events, int writers, CountersRow& row) {
     std::vector<Status> statuses(static_cast<size_t>(writers));
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(writers));
     for (int writer = 0; writer < writers; ++writer) {
       threads.emplace_back([&, writer] { statuses[static_cast<size_t>(writer)] = Write(events, writer, writers); });
     }

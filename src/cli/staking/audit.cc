@@ -12,7 +12,9 @@
 namespace braid::cli::staking {
 namespace {
 
-using namespace braid::staking;
+using braid::staking::AuditReport;
+using braid::staking::Difference;
+using braid::staking::Tables;
 
 struct Args {
   Common common;

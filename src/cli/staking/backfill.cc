@@ -13,7 +13,8 @@
 namespace braid::cli::staking {
 namespace {
 
-using namespace braid::staking;
+using braid::staking::Outcome;
+using braid::staking::Tables;
 
 Status Run(Common& common) {
   const std::atomic<bool>& stop = StopOnInterrupt();

@@ -12,7 +12,11 @@
 namespace braid::cli::staking {
 namespace {
 
-using namespace braid::staking;
+using braid::staking::kActiveTvl;
+using braid::staking::kFieldNames;
+using braid::staking::kTotalDelegations;
+using braid::staking::ShardInfo;
+using braid::staking::Tables;
 
 void PrintJson(const std::vector<ShardInfo>& shards) {
   client::Bson rows;

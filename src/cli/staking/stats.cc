@@ -13,7 +13,15 @@
 namespace braid::cli::staking {
 namespace {
 
-using namespace braid::staking;
+using braid::staking::kActiveDelegations;
+using braid::staking::kActiveTvl;
+using braid::staking::kTotalDelegations;
+using braid::staking::kTotalStakers;
+using braid::staking::kTotalTvl;
+using braid::staking::Overall;
+using braid::staking::Page;
+using braid::staking::Ranked;
+using braid::staking::Tables;
 
 struct Args {
   Common common;

@@ -193,6 +193,7 @@ class Auditor {
 
   Status CheckPage(std::vector<std::pair<std::string, uint32_t>>& page) {
     std::vector<std::string> hashes;
+    hashes.reserve(page.size());
     for (const auto& [id, flags] : page) hashes.push_back(id.substr(0, id.find(':')));
     BRAID_TRY(const Delegations known, ReadDelegations(transaction_, hashes));
     for (size_t i = 0; i < page.size(); ++i) {

@@ -52,11 +52,11 @@ void Ingestor::Parse(std::span<const std::string_view> lines, Worker& worker) co
     Result<Event> event = worker.parser.Parse(line);
     if (!event.ok()) {
       worker.bad.push_back({.text = line, .reason = std::string(event.error().message())});
-    } else if (event->state == State::kActive) {
-      worker.parts[hash(event->staker) % workers_.size()].active.push_back(*std::move(event));
-    } else {
-      worker.parts[hash(event->hash) % workers_.size()].unbonded.push_back(*std::move(event));
+      continue;
     }
+    const bool active = event->state == State::kActive;
+    Parsed& part = worker.parts[hash(active ? event->staker : event->hash) % workers_.size()];
+    (active ? part.active : part.unbonded).push_back(*std::move(event));
   }
 }
 
