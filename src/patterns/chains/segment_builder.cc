@@ -14,7 +14,8 @@ namespace {
 
 using Compressor = std::unique_ptr<ZSTD_CCtx, decltype([](ZSTD_CCtx* context) { ZSTD_freeCCtx(context); })>;
 
-// Appends the compressed bytes to `to`; false, with `to` as it was, if they are not fewer.
+// Appends the compressed bytes to `to`; false, with `to` as it was, if they are hardly fewer. What is compressed is
+// hashed once more, for the seal, by every reader: that must be worth it. Headers alone make random payloads shrink.
 bool Compress(const std::string& plain, int level, std::string& to) {
   thread_local const Compressor context(ZSTD_createCCtx());
   BRAID_ASSERT(context != nullptr);
@@ -22,7 +23,7 @@ bool Compress(const std::string& plain, int level, std::string& to) {
   to.resize(before + ZSTD_compressBound(plain.size()));
   const size_t size =
       ZSTD_compressCCtx(context.get(), to.data() + before, to.size() - before, plain.data(), plain.size(), level);
-  const bool smaller = ZSTD_isError(size) == 0 && size < plain.size();
+  const bool smaller = ZSTD_isError(size) == 0 && size < plain.size() - plain.size() / 8;
   to.resize(before + (smaller ? size : 0));
   return smaller;
 }

@@ -102,6 +102,27 @@ TEST(ChainVerifierTest, AMissingSegmentIsNamedByTheNext) {
   EXPECT_NE(found[0].what.find("missing"), std::string::npos);
 }
 
+// Their headers would shrink, but each reader would pay for it with the seal.
+TEST(ChainVerifierTest, RandomPayloadsStayAsTheyAre) {
+  Random random(test::Seed());
+  SegmentBuilder builder;
+  ChainHash prev{};
+  for (int64_t sequence = 1; sequence <= 100; ++sequence) {
+    std::string payload;
+    for (int i = 0; i < 300; ++i) payload.push_back(static_cast<char>(random.Next()));
+    ChainRecordView record{.chain = 7, .sequence = sequence, .prev_hash = prev, .payload = payload};
+    record.hash = prev = HashChainRecord(record);
+    builder.Add(record);
+  }
+  client::Bson document;
+  builder.Finish({.epoch = 1, .created_at = 1, .compression_level = -1}, document);
+  uint32_t size = 0;
+  EXPECT_EQ(DataOf(document.get(), size)[1], 0);
+  std::vector<client::BsonPtr> documents;
+  documents.emplace_back(bson_copy(document.get()));
+  EXPECT_TRUE(Verify(documents).empty());
+}
+
 class ChainVerifyTest : public ChainsStoreTest {
  protected:
   void SetUp() override {
@@ -199,6 +220,36 @@ TEST_P(ChainVerifyTest, AllDamageIsListedAndCounted) {
   std::atomic<int64_t> seen = 0;
   EXPECT_EQ(chains_->Verify({.chains = {1}, .on_progress = [&](int64_t records) { seen = records; }})->records, 10);
   EXPECT_EQ(seen, 10);
+}
+
+// More threads than chains: the segments of one chain are checked side by side, with the same result in the same order.
+TEST_P(ChainVerifyTest, ThreadsThatShareAChainFindTheSame) {
+  Random random(test::Seed());
+  for (int64_t i = 31; i <= 70; ++i) {
+    std::string payload;  // large and random, so that the segments are several groups
+    while (payload.size() < 30'000) payload += StrCat(random.Next());
+    ASSERT_OK(AppendOne(*chains_, RecordOf(1, i, payload)));
+  }
+  ExpectSound(*chains_);
+  auto documents = Documents("log");  // those of chain 1 are the 11th to the 60th
+  for (const size_t index : {20u, 21u, 45u, 59u}) {
+    uint32_t size = 0;
+    DataOf(documents[index].get(), size)[size - 1] ^= 0x40;
+  }
+  documents.erase(documents.begin() + 52);
+  Replace("log", documents);
+  const auto one = chains_->Verify({.threads = 1, .chains = {1}});
+  const auto four = chains_->Verify({.threads = 4, .chains = {1}});
+  ASSERT_OK(one);
+  ASSERT_OK(four);
+  EXPECT_GE(one->damaged, 5);
+  EXPECT_EQ(one->records, four->records);
+  EXPECT_EQ(one->payload_bytes, four->payload_bytes);
+  ASSERT_EQ(one->damage.size(), four->damage.size());
+  for (size_t i = 0; i < one->damage.size(); ++i) {
+    EXPECT_EQ(one->damage[i].sequence, four->damage[i].sequence);
+    EXPECT_EQ(one->damage[i].what, four->damage[i].what);
+  }
 }
 
 TEST_P(ChainVerifyTest, ASharedRecordThatOneChainLostIsNamed) {
