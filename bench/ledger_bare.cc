@@ -60,6 +60,7 @@ class BareWriters {
   Status Run(uint32_t threads) {
     std::vector<Part> parts(threads);
     std::vector<std::thread> running;
+    running.reserve(threads);
     for (Part& part : parts) running.emplace_back([this, &part] { part.status = Write(part); });
     for (std::thread& thread : running) thread.join();
     for (const Part& part : parts) {

@@ -14,7 +14,11 @@
 namespace braid::cli::settlement {
 namespace {
 
-using namespace braid::settlement;
+using braid::settlement::KeepCheckpoint;
+using braid::settlement::ListCheckpoints;
+using braid::settlement::SignHeads;
+using braid::settlement::StoredCheckpoint;
+using braid::settlement::ToJson;
 
 struct KeygenArgs {
   std::string key = "checkpoint.key";

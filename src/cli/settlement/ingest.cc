@@ -18,7 +18,12 @@
 namespace braid::cli::settlement {
 namespace {
 
-using namespace braid::settlement;
+using braid::settlement::Answer;
+using braid::settlement::Intake;
+using braid::settlement::Listener;
+using braid::settlement::ListenerOptions;
+using braid::settlement::Options;
+using braid::settlement::Settlement;
 
 struct Args {
   Common common;

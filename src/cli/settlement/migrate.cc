@@ -15,7 +15,13 @@
 
 namespace braid::cli::settlement {
 
-using namespace braid::settlement::migration;
+using braid::settlement::migration::CompareReport;
+using braid::settlement::migration::MigrationOptions;
+using braid::settlement::migration::Migrator;
+using braid::settlement::migration::NameOf;
+using braid::settlement::migration::Phase;
+using braid::settlement::migration::ReadsChains;
+using braid::settlement::migration::State;
 
 void AddMigrateOptions(CLI::App& app, MigrateArgs& args) {
   AddCommonOptions(app, args.common);

@@ -21,8 +21,16 @@
 namespace braid::cli::settlement {
 namespace {
 
-using namespace braid::settlement;
-using namespace braid::settlement::migration;
+using braid::settlement::Generator;
+using braid::settlement::GeneratorOptions;
+using braid::settlement::NameOf;
+using braid::settlement::Output;
+using braid::settlement::OutputParser;
+using braid::settlement::migration::MigratingReader;
+using braid::settlement::migration::MigratingWriter;
+using braid::settlement::migration::NameOf;
+using braid::settlement::migration::Phase;
+using braid::settlement::migration::StateStore;
 using Steady = std::chrono::steady_clock;
 
 double SecondsSince(Steady::time_point start) { return std::chrono::duration<double>(Steady::now() - start).count(); }

@@ -12,7 +12,10 @@
 namespace braid::cli::settlement {
 namespace {
 
-using namespace braid::settlement;
+using braid::settlement::HashOf;
+using braid::settlement::NewestCheckpoint;
+using braid::settlement::Prove;
+using braid::settlement::ToJson;
 
 struct ProveArgs {
   Common common;

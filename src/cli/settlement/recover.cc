@@ -18,7 +18,13 @@
 namespace braid::cli::settlement {
 namespace {
 
-using namespace braid::settlement;
+using braid::settlement::CheckReport;
+using braid::settlement::Recover;
+using braid::settlement::RecoverOptions;
+using braid::settlement::RecoverReport;
+using braid::settlement::ViewDifference;
+using braid::settlement::Views;
+using braid::settlement::ViewsOptions;
 
 constexpr size_t kShownMax = 20;
 

@@ -7,7 +7,11 @@
 namespace braid::cli::settlement {
 namespace {
 
-using namespace braid::settlement;
+using braid::settlement::Answer;
+using braid::settlement::kOutcomes;
+using braid::settlement::NameOf;
+using braid::settlement::Outcome;
+using braid::settlement::Totals;
 
 constexpr size_t kKeptMax = 1000;
 constexpr size_t kShownMax = 20;

@@ -11,7 +11,7 @@
 namespace braid::cli::settlement {
 namespace {
 
-using namespace braid::settlement;
+using braid::settlement::CompareWith;
 
 struct Args {
   Common common;
