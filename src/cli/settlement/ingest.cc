@@ -46,7 +46,7 @@ void AddSourceOptions(CLI::App& app, Args& args) {
                             ->type_name("PORT")
                             ->excludes(files);
   app.add_option("--bind", args.listener.address,
-                 "Address to listen on. Whoever can reach it can write to the log: there is no password.")
+                 "Loopback address to listen on: there is no password, so no other one is taken.")
       ->type_name("ADDRESS")
       ->capture_default_str()
       ->needs(listen);

@@ -34,6 +34,13 @@ class Listener::Parts {
     error_code error;
     const asio::ip::address address = asio::ip::make_address(options_.address, error);
     if (error) return Status(Code::kBadValue, StrCat("'", options_.address, "' is not an IP address"));
+    if (!address.is_loopback()) {
+      return Status(
+          Code::kBadValue,
+          StrCat("refusing to listen on ", options_.address,
+                 ": there is no authentication yet, so anybody who can reach the port could write to the log; "
+                 "listen on 127.0.0.1 and use a tunnel (ssh -L) to reach it from elsewhere"));
+    }
     const tcp::endpoint endpoint(address, options_.port);
     acceptor_.open(endpoint.protocol(), error);
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);

@@ -77,6 +77,14 @@ class ListenerTest : public SettlementStoreTest {
 };
 INSTANTIATE_ON_STORES(ListenerTest);
 
+TEST_P(ListenerTest, OnlyLoopbackAddresses) {
+  settlement_ = Open();
+  for (const char* address : {"0.0.0.0", "192.0.2.1", "::"}) {
+    EXPECT_EQ(Listener::Open(*settlement_, {.address = address}).status().code(), Code::kBadValue) << address;
+  }
+  EXPECT_OK(Listener::Open(*settlement_, {.address = "127.0.0.1"}));
+}
+
 TEST_P(ListenerTest, RepliesComeInTheOrderOfTheMessages) {
   Listen({.due_max = 100});
   std::vector<std::string> lines = Generated(1000, {.symbols = 4});
