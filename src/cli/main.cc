@@ -5,6 +5,11 @@
 
 #include "cli/subcommands.h"
 
+// Read by jemalloc: large replies come and go, and giving their memory back to the kernel each time costs more than
+// they do. A minute's worth of it is kept. An option by MALLOC_CONF in the environment goes before.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "oversize_threshold:0,dirty_decay_ms:60000,muzzy_decay_ms:60000";
+
 namespace {
 
 int Run(int argc, char** argv) {
