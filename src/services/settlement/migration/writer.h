@@ -17,8 +17,9 @@ namespace braid::settlement::migration {
 /// through a queue on their way into the chains, so that several writers still agree on one order; a service that has
 /// one writer for each symbol then does better with Settlement (service.h).
 /// How long an append takes: its own batch, and what others have on its way into the chains before it: until the switch
-/// up to twice its own outputs or one batch, afterwards all of it. Until the switch the chains never make an append fail: what they refuse stops the migration, not the service.
-/// Any thread; appends of one object take turns. The Clients must outlive it.
+/// up to twice its own outputs or one batch, afterwards all of it. Until the switch the chains never make an append
+/// fail: what they refuse stops the migration, not the service. Any thread; appends of one object take turns. The
+/// Clients must outlive it.
 class MigratingWriter {
  public:
   static Result<std::unique_ptr<MigratingWriter>> Open(Clients& clients, const MigrationOptions& options);
