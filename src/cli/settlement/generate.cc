@@ -1,8 +1,8 @@
 // braid settlement generate: outputs to try things out with.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "cli/settlement/actions.h"
+#include "cli/transfer/made_up.h"
 #include "services/settlement/generator.h"
 
 namespace braid::cli::settlement {
@@ -15,12 +15,7 @@ struct Args {
 
 Status Run(const Args& args) {
   braid::settlement::Generator generator(args.generator);
-  for (uint64_t i = 0; i < args.outputs; ++i) {
-    const std::string line = ToJson(generator.Next()) + "\n";
-    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size()) break;
-  }
-  if (std::fflush(stdout) != 0) return Status(Code::kOutOfDiskSpace, "cannot write to standard output");
-  return {};
+  return transfer::WriteMadeUp(args.outputs, [&] { return ToJson(generator.Next()); });
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // braid staking generate: events to try things out with.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "cli/staking/actions.h"
+#include "cli/transfer/made_up.h"
 #include "services/staking/generator.h"
 
 namespace braid::cli::staking {
@@ -15,12 +15,7 @@ struct Args {
 
 Status Run(const Args& args) {
   braid::staking::Generator generator(args.generator);
-  for (uint64_t i = 0; i < args.events; ++i) {
-    const std::string line = ToJson(generator.Next()) + "\n";
-    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size()) break;
-  }
-  if (std::fflush(stdout) != 0) return Status(Code::kOutOfDiskSpace, "cannot write to standard output");
-  return {};
+  return transfer::WriteMadeUp(args.events, [&] { return ToJson(generator.Next()); });
 }
 
 }  // namespace
