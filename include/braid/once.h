@@ -36,7 +36,8 @@ class Once {
     /// The key was known before: some of it was done, or it was awaited.
     bool known = false;
   };
-  explicit Once(OnceOptions options) : options_(std::move(options)) {}
+  /// Options that are not valid are the answer to every call.
+  explicit Once(OnceOptions options) : options_(std::move(options)), valid_(options_.Validate()) {}
 
   uint32_t all() const { return (uint32_t{1} << options_.calculations.size()) - 1; }
 
@@ -58,10 +59,14 @@ class Once {
   Status ForEachMissing(Clients& clients, uint32_t mask, size_t batch,
                         const std::function<Status(std::span<const std::string> ids)>& each) const;
 
+  /// The calculations that a document of the collection says are done.
+  uint32_t FlagsOf(const bson_t& document) const;
+
   const OnceOptions& options() const { return options_; }
 
  private:
   const OnceOptions options_;
+  const Status valid_;
 };
 
 }  // namespace braid

@@ -15,15 +15,6 @@ using client::Bson;
 
 constexpr const char* kAwaited = "awaited";  // of a key that is known and of which nothing is done
 
-// The flags that the document has.
-uint32_t FlagsOf(const OnceOptions& options, const bson_t& document) {
-  uint32_t done = 0;
-  for (size_t i = 0; i < options.calculations.size(); ++i) {
-    if (client::BoolOf(&document, options.calculations[i].c_str())) done |= uint32_t{1} << i;
-  }
-  return done;
-}
-
 void AppendFlags(const OnceOptions& options, uint32_t mask, Bson& document) {
   for (size_t i = 0; i < options.calculations.size(); ++i) {
     if ((mask >> i & 1) != 0) document.Bool(options.calculations[i].c_str(), true);
@@ -33,11 +24,11 @@ void AppendFlags(const OnceOptions& options, uint32_t mask, Bson& document) {
 using Flags = std::unordered_map<std::string, uint32_t>;
 
 // The flags of those ids that the store knows.
-Result<Flags> Read(Transaction& transaction, const OnceOptions& options, std::span<const std::string> ids) {
+Result<Flags> Read(Transaction& transaction, const Once& once, std::span<const std::string> ids) {
   Flags flags;
   flags.reserve(ids.size());
-  BRAID_CHECK_OK(transaction.FindIds(options.collection, ids, [&](const bson_t& document) {
-    flags.emplace(client::TextOf(&document, "_id"), FlagsOf(options, document));
+  BRAID_CHECK_OK(transaction.FindIds(once.options().collection, ids, [&](const bson_t& document) {
+    flags.emplace(client::TextOf(&document, "_id"), once.FlagsOf(document));
     return Status();
   }));
   return flags;
@@ -91,13 +82,22 @@ Status OnceOptions::Validate() const {
   return {};
 }
 
+uint32_t Once::FlagsOf(const bson_t& document) const {
+  uint32_t flags = 0;
+  for (size_t i = 0; i < options_.calculations.size(); ++i) {
+    if (client::BoolOf(&document, options_.calculations[i].c_str())) flags |= uint32_t{1} << i;
+  }
+  return flags;
+}
+
 Result<std::vector<Once::Claimed>> Once::Claim(Transaction& transaction, std::span<const std::string> ids) const {
   return Claim(transaction, ids, std::vector<uint32_t>(ids.size(), all()));
 }
 
 Result<std::vector<Once::Claimed>> Once::Claim(Transaction& transaction, std::span<const std::string> ids,
                                                std::span<const uint32_t> masks) const {
-  BRAID_TRY(const Flags done, Read(transaction, options_, ids));
+  BRAID_CHECK_OK(valid_);
+  BRAID_TRY(const Flags done, Read(transaction, *this, ids));
   std::vector<Claimed> claimed(ids.size());
   std::unordered_set<std::string_view> seen;
   seen.reserve(ids.size());
@@ -122,7 +122,8 @@ Result<std::vector<Once::Claimed>> Once::Claim(Transaction& transaction, std::sp
 }
 
 Result<std::vector<uint32_t>> Once::Done(Transaction& transaction, std::span<const std::string> ids) const {
-  BRAID_TRY(const Flags flags, Read(transaction, options_, ids));
+  BRAID_CHECK_OK(valid_);
+  BRAID_TRY(const Flags flags, Read(transaction, *this, ids));
   std::vector<uint32_t> done;
   done.reserve(ids.size());
   for (const std::string& id : ids) {
@@ -133,6 +134,7 @@ Result<std::vector<uint32_t>> Once::Done(Transaction& transaction, std::span<con
 }
 
 Status Once::Await(Transaction& transaction, std::span<const std::string> ids) const {
+  BRAID_CHECK_OK(valid_);
   Bson awaited;
   awaited.Bool(kAwaited, true);
   Bson change;
@@ -147,6 +149,7 @@ Status Once::Await(Transaction& transaction, std::span<const std::string> ids) c
 
 Status Once::ForEachMissing(Clients& clients, uint32_t mask, size_t batch,
                             const std::function<Status(std::span<const std::string>)>& each) const {
+  BRAID_CHECK_OK(valid_);
   Bson by_id;
   by_id.Integer("_id", 1);
   Bson not_true;

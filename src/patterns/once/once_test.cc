@@ -77,6 +77,13 @@ class OnceTest : public test::StoreTest {
 INSTANTIATE_ON_STORES(OnceTest);
 
 // A4: one boolean a calculation, by name.
+TEST_P(OnceTest, OptionsThatAreNotValidAreTheAnswer) {
+  const Once once({.database = store_.database(), .collection = "locks", .calculations = {"a", "awaited"}});
+  const std::string ids[] = {"x:y"};
+  const auto claim = [&](Transaction& transaction) { return once.Claim(transaction, ids).status(); };
+  EXPECT_EQ(RunTransaction(store_.clients(), {.database = store_.database()}, claim).code(), Code::kBadValue);
+}
+
 TEST_P(OnceTest, TheDocumentIsTheOneOfTheRequirement) {
   const Once once = Flags({"overall_stats", "finality_provider"});
   EXPECT_EQ(Missing(once, {"abc:active"}), std::vector<uint32_t>({3}));

@@ -163,11 +163,11 @@ class Auditor {
     Bson by_id;
     by_id.Integer("_id", 1);
     std::vector<std::pair<std::string, uint32_t>> page;
-    BRAID_CHECK_OK(transaction_.Find(tables_.locks.options().collection, all.get(), {.sort = by_id.get()},
-                                     [&](const bson_t& document) -> Status {
-                                       page.emplace_back(client::TextOf(&document, "_id"), FlagsOf(document));
-                                       return page.size() < kPageSize ? Status() : CheckPage(page);
-                                     }));
+    BRAID_CHECK_OK(transaction_.Find(
+        tables_.locks.options().collection, all.get(), {.sort = by_id.get()}, [&](const bson_t& document) -> Status {
+          page.emplace_back(client::TextOf(&document, "_id"), tables_.locks.FlagsOf(document));
+          return page.size() < kPageSize ? Status() : CheckPage(page);
+        }));
     BRAID_CHECK_OK(CheckPage(page));
     if (belonging_ != report_.delegations + unbonded_) BRAID_CHECK_OK(FindDelegationsWithoutLock());
     return repair_ ? RepairLocks() : Status();
@@ -181,14 +181,6 @@ class Auditor {
       if (want != have) Differs(tables_.locks.options().collection, id, calculations[bit], want, have);
     }
     if (expected != found) (expected == 0 ? orphans_ : incomplete_).push_back(id);
-  }
-
-  uint32_t FlagsOf(const bson_t& document) const {
-    uint32_t flags = 0;
-    for (size_t i = 0; i < tables_.locks.options().calculations.size(); ++i) {
-      if (client::BoolOf(&document, tables_.locks.options().calculations[i].c_str())) flags |= uint32_t{1} << i;
-    }
-    return flags;
   }
 
   Status CheckPage(std::vector<std::pair<std::string, uint32_t>>& page) {

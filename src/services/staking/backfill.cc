@@ -10,7 +10,7 @@ constexpr size_t kBatch = 2000;
 Result<Outcome> Backfill(Clients& clients, const Tables& tables, const std::atomic<bool>& stop,
                          std::atomic<uint64_t>& done) {
   BRAID_TRY(const auto lease, ShardLease::Take(clients, {.database = tables.database,
-                                                         .group = "staking",
+                                                         .group = kLeaseGroup,
                                                          .shard_count = tables.overall->shard_count()}));
   Outcome outcome;
   BRAID_CHECK_OK(tables.locks.ForEachMissing(clients, tables.locks.all(), kBatch, [&](auto ids) -> Status {

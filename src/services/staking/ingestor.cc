@@ -35,7 +35,7 @@ Result<std::unique_ptr<Ingestor>> Ingestor::Open(Clients& clients, const IngestO
   for (size_t i = 0; i < options.workers; ++i) {
     auto worker = std::make_unique<Worker>();
     BRAID_TRY(worker->lease, ShardLease::Take(clients, {.database = options.tables.database,
-                                                        .group = "staking",
+                                                        .group = kLeaseGroup,
                                                         .shard_count = ingestor->tables_->overall->shard_count()}));
     ingestor->workers_.push_back(std::move(worker));
   }
@@ -43,7 +43,7 @@ Result<std::unique_ptr<Ingestor>> Ingestor::Open(Clients& clients, const IngestO
 }
 
 // Active events go by staker, so that only one worker sees a staker's first; unbonded ones name no staker and go by
-// hash. Two workers of this process then never change the same document.
+// hash. Two workers of this process then change no document both, while each has a shard of its own.
 void Ingestor::Parse(std::span<const std::string_view> lines, Worker& worker) const {
   const std::hash<std::string> hash;
   worker.parts.assign(workers_.size(), Parsed());

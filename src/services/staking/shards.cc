@@ -14,7 +14,7 @@ Result<std::vector<ShardInfo>> DescribeShards(Clients& clients, const Tables& ta
   for (uint32_t i = 0; i < shards.size(); ++i) {
     shards[i].shard = StrCat(i);
     ids.push_back(shards[i].shard);
-    leases.push_back(StrCat("staking:", i));
+    leases.push_back(StrCat(kLeaseGroup, ":", i));
   }
   const int64_t now = Clock::System().NowMillis();
   const auto number = [&](std::string_view text) { return static_cast<size_t>(std::stoul(std::string(text))); };
@@ -28,7 +28,8 @@ Result<std::vector<ShardInfo>> DescribeShards(Clients& clients, const Tables& ta
     return transaction.FindIds("counter_leases", leases, [&](const bson_t& document) {
       const int64_t left = client::DateOf(&document, "expires_at").value_or(0) - now;
       if (left <= 0) return Status();
-      ShardInfo& shard = shards[number(client::TextOf(&document, "_id").substr(8))];
+      ShardInfo& shard =
+          shards[number(client::TextOf(&document, "_id").substr(std::string_view(kLeaseGroup).size() + 1))];
       shard.owner = client::TextOf(&document, "owner");
       shard.owned_ms = left;
       return Status();

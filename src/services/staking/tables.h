@@ -13,6 +13,9 @@ inline constexpr const char* kDelegations = "delegations";               // {_id
 inline constexpr const char* kPending = "pending_events";                // unbonded before its active: {_id: hash, …}
 inline constexpr const char* kUnprocessable = "unprocessable_messages";  // {_id: SHA-256 of the text, message, reason}
 
+/// Whose logical shards are leased (counters.h).
+inline constexpr const char* kLeaseGroup = "staking";
+
 struct Options {
   std::string database = "staking";
   /// logical-shard-count; 0: whatever the store has, 10 in a new one.
