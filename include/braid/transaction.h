@@ -33,7 +33,7 @@ class Transaction {
   };
   using OnDocument = std::function<Status(const bson_t& document)>;
 
-  /// Where every call works, unless it names a database of its own.
+  /// Where every call works.
   const std::string& database() const { return database_; }
 
   /// Calls `each` for every document that matches; its error ends the walk and is returned.

@@ -28,7 +28,6 @@ using ClientPtr = std::unique_ptr<mongoc_client_t, Destroyer<mongoc_client_destr
 using FindAndModifyPtr = std::unique_ptr<mongoc_find_and_modify_opts_t, Destroyer<mongoc_find_and_modify_opts_destroy>>;
 using PoolPtr = std::unique_ptr<mongoc_client_pool_t, Destroyer<mongoc_client_pool_destroy>>;
 using SessionPtr = std::unique_ptr<mongoc_client_session_t, Destroyer<mongoc_client_session_destroy>>;
-using SessionOptsPtr = std::unique_ptr<mongoc_session_opt_t, Destroyer<mongoc_session_opts_destroy>>;
 using TransactionOptsPtr = std::unique_ptr<mongoc_transaction_opt_t, Destroyer<mongoc_transaction_opts_destroy>>;
 using ReadConcernPtr = std::unique_ptr<mongoc_read_concern_t, Destroyer<mongoc_read_concern_destroy>>;
 using UriPtr = std::unique_ptr<mongoc_uri_t, Destroyer<mongoc_uri_destroy>>;
@@ -94,7 +93,8 @@ inline CollectionPtr CollectionOf(mongoc_client_t* client, const std::string& da
   return CollectionPtr(mongoc_client_get_collection(client, database.c_str(), collection.c_str()));
 }
 
-/// What libmongoc says, with the server's code if it was the server that said it, else kHostUnreachable.
+/// What libmongoc says, with the server's code if it was the server that said it; kBadValue for what the caller
+/// did wrong, else kHostUnreachable.
 Status FromError(const bson_error_t& error);
 
 /// The document as one line of plain JSON on standard output (F4).
