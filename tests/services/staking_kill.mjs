@@ -142,11 +142,13 @@ export class Rounds {
     const model = new Model();
     model.add(lines);
     for (let kills = this.#random.between(...killsOfRound); kills > 0; --kills) {
-      const running = start(['ingest', ...where, '--batch', '50', file]);
+      // Its standard input stays open, so that it is there to be killed, at work or waiting for more.
+      const running = start(['ingest', ...where, '--batch', '50', '-'], null);
+      running.child.stdin.write(lines.slice(0, this.#random.between(1, lines.length)).join('\n') + '\n');
       await sleep(this.#random.below(250));
       this.#killOne([running]);
       const { status, signal, stderr } = await running.ended;
-      assert.ok(status === 0 || signal === 'SIGKILL', `ingest ended with ${status}: ${stderr}`);
+      assert.equal(signal, 'SIGKILL', `ingest ended with ${status}: ${stderr}`);
     }
     await stakingJson(['ingest', ...where, file]);
     await expectModel(where, model);
