@@ -96,6 +96,7 @@ struct ChainRecordView {
   ChainHash hash{};
   std::span<const int64_t> also;
   std::string_view payload;
+  int64_t created_at_ms = 0;  ///< when it was committed; not part of the hash
 };
 
 /// The newest record of a chain.
@@ -205,6 +206,10 @@ class Chains {
   /// Verify() does that. Memory: a few segments a chain. An error of `each` ends it; kRecordDamaged if a segment cannot
   /// be read.
   Status Merge(int64_t from_sequence, const std::function<Status(const ChainRecordView&)>& each);
+
+  /// The records of one chain from a sequence on, in order, up to its newest as of now, until `each` says false. Checked
+  /// as by Merge().
+  Status Read(int64_t chain, int64_t from_sequence, const std::function<Result<bool>(const ChainRecordView&)>& each);
 
   /// Makes a halted chain go on; the only way. <log>_repairs keeps {symbol_id, at, by, reason, action, before, after,
   /// halted}.

@@ -34,6 +34,29 @@ TEST_P(ChainsTest, LinksRecordsAndRemembersTheHeads) {
   ExpectSound(*reopened);
 }
 
+TEST_P(ChainsTest, OneChainCanBeRead) {
+  const auto chains = Open();
+  const auto read = [&](int64_t chain, int64_t from, size_t most) {
+    std::vector<std::string> records;
+    EXPECT_OK(chains->Read(chain, from, [&](const ChainRecordView& record) -> Result<bool> {
+      EXPECT_GT(record.created_at_ms, 0);
+      records.push_back(StrCat(record.sequence, " ", record.payload));
+      return records.size() < most;
+    }));
+    return records;
+  };
+  EXPECT_TRUE(read(1, 1, 9).empty());
+  for (int64_t sequence = 1; sequence <= 100; ++sequence) {
+    ASSERT_OK(AppendOne(*chains, RecordOf(1 + sequence % 2, sequence, "a")));
+  }
+  EXPECT_EQ(read(1, 1, 1000).size(), 50u);
+  EXPECT_EQ(read(2, 98, 9), (std::vector<std::string>{"99 a"}));
+  EXPECT_EQ(read(1, 50, 2), (std::vector<std::string>{"50 a", "52 a"}));
+  EXPECT_TRUE(read(1, 101, 9).empty());
+  const Status failed = chains->Read(1, 1, [](const ChainRecordView&) { return Status(Code::kInterrupted, "enough"); });
+  EXPECT_EQ(failed.code(), Code::kInterrupted);
+}
+
 TEST_P(ChainsTest, AStoredRecordIsAcknowledgedAgain) {
   const auto chains = Open();
   const std::vector<ChainRecord> batch = {RecordOf(1, 1, "a"), RecordOf(1, 2, "b"), RecordOf(1, 2, "b")};

@@ -150,6 +150,7 @@ Status Segment::ReadRecords(std::string_view plain, uint32_t count, std::string_
     plain.remove_prefix(others * sizeof(int64_t));
     record.payload = plain.substr(0, payload_size);
     plain.remove_prefix(payload_size);
+    record.created_at_ms = created_at_;
     record.prev_hash = prev_hash;
     std::copy_n(hashes.data() + i * kHashBytes, kHashBytes, record.hash.begin());
     prev_hash = record.hash;
