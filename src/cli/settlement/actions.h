@@ -13,7 +13,9 @@ namespace braid::cli::settlement {
 Action SetUpIngest(CLI::App& app);
 Action SetUpVerify(CLI::App& app);
 Action SetUpRecover(CLI::App& app);
+Action SetUpFollow(CLI::App& app);
 Action SetUpStats(CLI::App& app);
+Action SetUpRecords(CLI::App& app);
 Action SetUpRepair(CLI::App& app);
 Action SetUpKeygen(CLI::App& app);
 Action SetUpCheckpoint(CLI::App& app);

@@ -8,7 +8,7 @@
 
 #include "base/strings.h"
 #include "cli/interrupt.h"
-#include "cli/settlement/actions.h"
+#include "cli/settlement/follow.h"
 #include "cli/settlement/summary.h"
 #include "cli/store_option.h"
 #include "cli/transfer/lines.h"
@@ -19,11 +19,13 @@ namespace braid::cli::settlement {
 namespace {
 
 using braid::settlement::Answer;
+using braid::settlement::Follower;
 using braid::settlement::Intake;
 using braid::settlement::Listener;
 using braid::settlement::ListenerOptions;
 using braid::settlement::Options;
 using braid::settlement::Settlement;
+using braid::settlement::ViewProgress;
 
 struct Args {
   Common common;
@@ -32,6 +34,8 @@ struct Args {
   ListenerOptions listener;
   int64_t delay_ms = 2;
   int64_t lease_ms = 10'000;
+  bool follow = false;
+  uint32_t view_writers = 4;
   bool quiet = false;
 };
 
@@ -56,6 +60,13 @@ void AddSourceOptions(CLI::App& app, Args& args) {
       ->capture_default_str()
       ->needs(listen);
   app.add_flag("--quiet", args.quiet, "No progress.");
+}
+
+void AddViewOptions(CLI::App& app, Args& args) {
+  CLI::Option* follow = app.add_flag("--follow", args.follow,
+                                     "Keeps the views (balances, trades, orders) up to the log meanwhile, and ends "
+                                     "when they have all of it.");
+  AddWorkersOption(app, "--view-writers", args.view_writers)->needs(follow);
 }
 
 void AddWriterOptions(CLI::App& app, Args& args) {
@@ -101,13 +112,20 @@ Status IngestFile(Settlement& settlement, const std::string& path, const std::at
   return {};
 }
 
-Status IngestFiles(Settlement& settlement, const Args& args, const std::atomic<bool>& stop, Summary& summary) {
-  const transfer::Progress line([&] { return summary.ToString(); }, args.quiet);
+// What a progress line says of the views, if they are followed.
+std::string Behind(const Follower* follower) {
+  return follower == nullptr ? "" : StrCat("; ", Describe(follower->figures()));
+}
+
+Status IngestFiles(Settlement& settlement, const Follower* follower, const Args& args, const std::atomic<bool>& stop,
+                   Summary& summary) {
+  const transfer::Progress line([&] { return summary.ToString() + Behind(follower); }, args.quiet);
   for (const std::string& file : args.files) BRAID_CHECK_OK(IngestFile(settlement, file, stop, summary));
   return {};
 }
 
-Status Listen(Settlement& settlement, const Args& args, const std::atomic<bool>& stop, Summary& summary) {
+Status Listen(Settlement& settlement, const Follower* follower, const Args& args, const std::atomic<bool>& stop,
+              Summary& summary) {
   ListenerOptions options = args.listener;
   options.port = *args.port;
   BRAID_TRY(std::unique_ptr<Listener> listener, Listener::Open(settlement, options));
@@ -116,11 +134,22 @@ Status Listen(Settlement& settlement, const Args& args, const std::atomic<bool>&
   std::fprintf(out, "listening on %s port %u\n", options.address.c_str(), listener->port());
   std::fflush(out);
   const transfer::Progress line(
-      [&] { return StrCat(listener->connections(), " connections: ", Describe(listener->totals())); }, args.quiet);
+      [&] { return StrCat(listener->connections(), " connections: ", Describe(listener->totals()), Behind(follower)); },
+      args.quiet);
   while (!stop.load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   listener->Stop();
   summary.Add(listener->totals());
   return {};
+}
+
+// An engine's connections are over when we are told to end, so that the views can have everything; a file that was
+// interrupted is given again, and so are its views.
+Status CatchUp(Follower& follower, const Args& args, const std::atomic<bool>& stop, std::vector<ViewProgress>& views) {
+  const transfer::Progress line([&] { return Describe(follower.figures()); }, args.quiet);
+  const Status caught_up = follower.CatchUp({.stop = args.port ? nullptr : &stop});
+  const auto progress = follower.Progress();
+  if (progress.ok()) views = *progress;
+  return caught_up.ok() ? progress.status() : caught_up;
 }
 
 Status Run(Args& args) {
@@ -131,19 +160,29 @@ Status Run(Args& args) {
   options.writers.interval = std::min(options.writers.interval, options.lease_ttl / 4);
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   BRAID_TRY(const std::unique_ptr<Settlement> settlement, Settlement::Open(*clients, options));
+  std::unique_ptr<Follower> follower;
+  if (args.follow) {
+    BRAID_TRY(follower, StartFollower(*clients, args.common, args.view_writers));
+  }
   const auto start = std::chrono::steady_clock::now();
   Summary summary;
-  Status status = args.port ? Listen(*settlement, args, stop, summary) : IngestFiles(*settlement, args, stop, summary);
+  Status status = args.port ? Listen(*settlement, follower.get(), args, stop, summary)
+                            : IngestFiles(*settlement, follower.get(), args, stop, summary);
   const std::vector<ChainWriterFigures> writers = settlement->writers().Figures();
   if (const Status stopped = settlement->Stop(); status.ok()) status = stopped;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::vector<ViewProgress> views;
+  if (follower != nullptr) {
+    if (const Status caught_up = CatchUp(*follower, args, stop, views); status.ok()) status = caught_up;
+  }
   summary.PrintProblems();
-  if (args.common.json) summary.PrintJson(writers, seconds);
+  if (args.common.json) summary.PrintJson(writers, args.follow ? &views : nullptr, seconds);
   transfer::PrintLine(StrCat(summary.ToString(), " in ", fmt::format("{:.1f}", seconds), " s"));
-  BRAID_CHECK_OK(status);
+  for (const ViewProgress& view : views) transfer::PrintLine(Describe(view));
   if (stop.load() && !args.port) {
     return Status(Code::kInterrupted, "interrupted; give the same outputs again: what is stored is not stored twice");
   }
+  BRAID_CHECK_OK(status);
   return args.port ? Status() : summary.ToStatus();
 }
 
@@ -154,6 +193,7 @@ Action SetUpIngest(CLI::App& app) {
   AddCommonOptions(app, args->common);
   AddSourceOptions(app, *args);
   AddWriterOptions(app, *args);
+  AddViewOptions(app, *args);
   return [args] { return Run(*args); };
 }
 

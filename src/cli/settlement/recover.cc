@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/settlement/actions.h"
 #include "cli/settlement/damage.h"
+#include "cli/settlement/follow.h"
 #include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/views/recovery.h"
@@ -165,10 +166,7 @@ Action SetUpRecover(CLI::App& app) {
   app.add_flag("--rebuild", args->recover.rebuild,
                "Builds every view again from the first output on, beside the present one.");
   app.add_flag("--check", args->recover.check, "Recounts every view from the log at the end and compares.");
-  app.add_option("-j,--workers", args->workers, "Transactions side by side that write the views.")
-      ->check(CLI::Range(1, 64))
-      ->type_name("N")
-      ->capture_default_str();
+  AddWorkersOption(app, "-j,--workers", args->workers);
   return [args] { return Run(*args); };
 }
 

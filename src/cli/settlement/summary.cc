@@ -1,6 +1,7 @@
 #include "cli/settlement/summary.h"
 
 #include "base/strings.h"
+#include "cli/settlement/follow.h"
 #include "cli/transfer/progress.h"
 #include "client/handles.h"
 
@@ -75,7 +76,7 @@ void Summary::PrintProblems() const {
   if (problems > kShownMax && !problems_.empty()) transfer::PrintLine(StrCat("… ", problems, " such lines in all"));
 }
 
-void Summary::PrintJson(const std::vector<ChainWriterFigures>& writers, double seconds) const {
+void Summary::PrintJson(const std::vector<ChainWriterFigures>& writers, const Views* views, double seconds) const {
   const std::lock_guard lock(mu_);
   client::Bson problems;
   for (size_t i = 0; i < problems_.size(); ++i) {
@@ -93,6 +94,7 @@ void Summary::PrintJson(const std::vector<ChainWriterFigures>& writers, double s
   for (size_t i = 0; i < writers.size(); ++i) AppendTo(rows, i, writers[i]);
   client::Bson json;
   AppendTo(json, totals_).Double("seconds", seconds).Array("problems", problems).Array("writers", rows);
+  if (views != nullptr) AppendTo(json, *views);
   client::PrintJson(json);
 }
 

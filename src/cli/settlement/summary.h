@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "services/settlement/service.h"
+#include "services/settlement/views/views.h"
 
 namespace braid::cli::settlement {
 
 /// Collects answers. Any thread.
 class Summary {
  public:
+  using Views = std::vector<braid::settlement::ViewProgress>;
+
   /// `source`: the file or "-".
   void Add(const std::string& source, const braid::settlement::Answer& answer);
   /// Answers that are not kept one by one.
@@ -22,7 +25,8 @@ class Summary {
   std::string ToString() const;
   /// What was wrong, to standard error: the first of it, one a line.
   void PrintProblems() const;
-  void PrintJson(const std::vector<ChainWriterFigures>& writers, double seconds) const;
+  /// `views`: null if they were not followed.
+  void PrintJson(const std::vector<ChainWriterFigures>& writers, const Views* views, double seconds) const;
   /// OK only if every output is in the log; else what to do.
   Status ToStatus() const;
 

@@ -32,7 +32,8 @@ Result<bool> ChainCursor::Next() {
       return Damaged(record.sequence, StrCat("hash in the head: expected ", chains::HexOf(record.hash), ", got ",
                                              chains::HexOf(*range_.last_hash)));
     }
-    position_ = {record.sequence, record.hash};
+    position_ = {record.sequence, record.hash, position_.records + 1};
+    record_.end = position_;
     record_.view = &record;
     return true;
   }

@@ -21,6 +21,7 @@ struct LoadedSegment {
 struct LogRecord {
   std::shared_ptr<const LoadedSegment> segment;
   const ChainRecordView* view = nullptr;
+  Position end;  ///< of the chain, with this record
 };
 
 /// Segments are asked for by sequence each time: a cursor of a quiet chain would time out while the others are read.

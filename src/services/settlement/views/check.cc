@@ -33,7 +33,7 @@ class Checking {
   Checking(views::Parts& parts, View view, CheckReport& report) : parts_(parts), view_(view), report_(report) {}
 
   Status Run(const FollowOptions& options) {
-    BRAID_CHECK_OK(RunTransaction(parts_.clients, {.database = parts_.options.database, .stop = parts_.options.stop},
+    BRAID_CHECK_OK(RunTransaction(parts_.clients, parts_.InTransaction(),
                                   [&](Transaction& transaction) { return Load(transaction); }));
     const std::unique_ptr<views::Recount> recount = views::Recount::Make(view_);
     BRAID_TRY(const bool whole, Count(*recount, options));
@@ -45,11 +45,10 @@ class Checking {
   // Marks and documents of one moment; the log up to there stays as it is.
   Status Load(Transaction& transaction) {
     found_.clear();
-    BRAID_TRY(const auto now, views::FindGeneration(transaction, view_));
-    if (!now) return Status(Code::kNamespaceNotFound, "there are no views");
-    BRAID_TRY(marks_, Marks::Load(transaction, now->collection, Marks::All()));
+    BRAID_TRY(const views::Generation now, views::GetGeneration(transaction, view_));
+    BRAID_TRY(marks_, Marks::Load(transaction, now.collection, Marks::All()));
     const Bson all;
-    return transaction.Find(now->collection, all.get(), [&](const bson_t& document) {
+    return transaction.Find(now.collection, all.get(), [&](const bson_t& document) {
       found_.emplace_back(BytesOf(&document));
       return Status();
     });

@@ -12,7 +12,7 @@ namespace {
 // Where to read from: for each chain where the target is that is farthest behind.
 Result<Positions> LowestFloor(Parts& parts, const std::vector<Target>& targets) {
   Positions lowest;
-  BRAID_CHECK_OK(RunTransaction(parts.clients, {.database = parts.options.database}, [&](Transaction& transaction) {
+  BRAID_CHECK_OK(RunTransaction(parts.clients, parts.InTransaction(), [&](Transaction& transaction) {
     for (size_t i = 0; i < targets.size(); ++i) {
       BRAID_TRY(const Marks marks, Marks::Load(transaction, targets[i].collection, {}));
       if (i == 0) lowest = marks.floor();
@@ -31,7 +31,8 @@ Result<Positions> LowestFloor(Parts& parts, const std::vector<Target>& targets) 
 // One batch to all targets: a transaction for each worker and target, then all floors in one.
 class BatchApplier {
  public:
-  BatchApplier(Parts& parts, const Batch& batch) : parts_(parts), batch_(batch) {}
+  BatchApplier(Parts& parts, const FollowOptions& options, const Batch& batch)
+      : parts_(parts), options_(options), batch_(batch) {}
 
   /// Takes targets that fail out of the list.
   Status Apply(std::vector<Target>& targets) {
@@ -48,8 +49,13 @@ class BatchApplier {
       const auto begin = statuses.begin() + static_cast<std::ptrdiff_t>(i * workers);
       const auto end = begin + static_cast<std::ptrdiff_t>(workers);
       const auto failed = std::find_if(begin, end, [](const Status& status) { return !status.ok(); });
-      if (failed == end) good.push_back(targets[i]);
-      if (failed != end && failure.ok()) failure = *failed;
+      if (failed == end) {
+        good.push_back(targets[i]);
+        continue;
+      }
+      if (failure.ok()) failure = *failed;
+      const bool replaced = failed->code() == Code::kConflictingOperationInProgress;
+      if (!replaced && options_.on_failure) options_.on_failure(targets[i].view, *failed);
     }
     targets = std::move(good);
     const Status raised = RaiseFloors(targets);
@@ -60,13 +66,13 @@ class BatchApplier {
   Status ApplyPart(const Target& target, const Plan& plan, size_t worker) {
     Marks::Partitions partitions;
     for (size_t i = worker; i < kPartitions; i += parts_.options.workers) partitions.insert(i);
-    return RunTransaction(parts_.clients, Options(), [&](Transaction& transaction) {
+    return RunTransaction(parts_.clients, parts_.InTransaction(), [&](Transaction& transaction) {
       return plan.Apply(transaction, target.collection, partitions);
     });
   }
 
   Status RaiseFloors(const std::vector<Target>& targets) {
-    return RunTransaction(parts_.clients, Options(), [&](Transaction& transaction) -> Status {
+    return RunTransaction(parts_.clients, parts_.InTransaction(), [&](Transaction& transaction) -> Status {
       for (const Target& target : targets) {
         BRAID_TRY(Marks marks, Marks::Load(transaction, target.collection, {}));
         BRAID_CHECK_OK(marks.RaiseFloor(transaction, batch_.ends));
@@ -75,9 +81,8 @@ class BatchApplier {
     });
   }
 
-  TransactionOptions Options() const { return {.database = parts_.options.database, .stop = parts_.options.stop}; }
-
   Parts& parts_;
+  const FollowOptions& options_;
   const Batch& batch_;
 };
 
@@ -89,6 +94,7 @@ Status Parts::CheckStop() const {
 }
 
 Status FollowTargets(Parts& parts, std::vector<Target> targets, const FollowOptions& options, FollowReport& report) {
+  if (targets.empty()) return {};
   BRAID_TRY(const Positions from, LowestFloor(parts, targets));
   BRAID_TRY(const std::vector<ChainHead> heads, parts.chains->Heads());  // after the marks, which must not be ahead
   LogReader reader(parts.clients, parts.chains->options(), parts.workers,
@@ -100,15 +106,17 @@ Status FollowTargets(Parts& parts, std::vector<Target> targets, const FollowOpti
     BRAID_CHECK_OK(parts.CheckStop());
     // The next one is read while this one is applied.
     std::future<Result<Batch>> next = std::async(std::launch::async, [&] { return reader.Next(); });
-    const Status applied = BatchApplier(parts, batch).Apply(targets);
-    if (failure.ok()) failure = applied;
+    const Status applied = BatchApplier(parts, options, batch).Apply(targets);
     if (applied.ok()) {
       report.records += batch.records;
       report.payload_bytes += batch.payload_bytes;
       if (options.on_progress) options.on_progress(report.records);
+    } else if (failure.ok()) {
+      failure = applied;
     }
     BRAID_TRY(batch, next.get());
   }
+  if (!failure.ok()) BRAID_CHECK_OK(parts.CheckStop());
   report.damage.insert(report.damage.end(), reader.damage().begin(), reader.damage().end());
   return failure;
 }

@@ -19,6 +19,7 @@ struct Parts {
 
   /// kInterrupted if asked to stop.
   Status CheckStop() const;
+  TransactionOptions InTransaction() const { return {.database = options.database, .stop = options.stop}; }
 };
 
 /// A generation that is applied to.
@@ -28,7 +29,8 @@ struct Target {
 };
 
 /// Applies the log from the targets' marks to the chains' heads and adds to the report. A target that fails is left
-/// behind, the others go on; the first error is returned. kConflictingOperationInProgress: a target was replaced.
+/// behind, the others go on; the first error is returned. kConflictingOperationInProgress: a target was replaced;
+/// kInterrupted: asked to stop, whatever a transaction that was given up for it says.
 Status FollowTargets(Parts& parts, std::vector<Target> targets, const FollowOptions& options, FollowReport& report);
 
 }  // namespace braid::settlement::views

@@ -1,7 +1,6 @@
 #include "services/settlement/views/generation.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/strings.h"
 #include "client/command.h"
@@ -63,14 +62,19 @@ Result<std::optional<Generation>> FindGeneration(Transaction& transaction, View 
   return found;
 }
 
-Result<Generation> LoadGeneration(Clients& clients, const std::string& database, View view) {
-  std::optional<Generation> found;
-  BRAID_CHECK_OK(RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
-    BRAID_TRY(found, FindGeneration(transaction, view));
-    return {};
-  }));
+Result<Generation> GetGeneration(Transaction& transaction, View view) {
+  BRAID_TRY(std::optional<Generation> found, FindGeneration(transaction, view));
   if (!found) return Status(Code::kNamespaceNotFound, StrCat("there is no view ", NameOf(view)));
   return *std::move(found);
+}
+
+Result<Generation> LoadGeneration(Clients& clients, const std::string& database, View view) {
+  Generation loaded;
+  BRAID_CHECK_OK(RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
+    BRAID_TRY(loaded, GetGeneration(transaction, view));
+    return {};
+  }));
+  return loaded;
 }
 
 Status StoreGeneration(Transaction& transaction, View view, const Generation& generation, bool is_new) {
@@ -145,12 +149,11 @@ Status DropDead(Clients& clients, const std::string& database, View view) {
     }
   }
   return RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
-    BRAID_TRY(std::optional<Generation> generation, FindGeneration(transaction, view));
-    if (!generation) return {};
-    std::erase_if(generation->dead, [&](const std::string& name) {
+    BRAID_TRY(Generation generation, GetGeneration(transaction, view));
+    std::erase_if(generation.dead, [&](const std::string& name) {
       return std::find(now.dead.begin(), now.dead.end(), name) != now.dead.end();
     });
-    return StoreGeneration(transaction, view, *generation, false);
+    return StoreGeneration(transaction, view, generation, false);
   });
 }
 

@@ -1,6 +1,7 @@
 // Generations: the collection that has a view now, and the one that is being built to take its place.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ std::string CollectionName(View view, int64_t generation);
 
 /// Nothing if the view was never opened.
 Result<std::optional<Generation>> FindGeneration(Transaction& transaction, View view);
+/// kNamespaceNotFound if it was never opened.
+Result<Generation> GetGeneration(Transaction& transaction, View view);
 Result<Generation> LoadGeneration(Clients& clients, const std::string& database, View view);
 /// `is_new`: there is no document yet.
 Status StoreGeneration(Transaction& transaction, View view, const Generation& generation, bool is_new);

@@ -123,7 +123,7 @@ Result<Batch> LogReader::Next() {
       }
       ++batch.records;
       batch.payload_bytes += static_cast<int64_t>(view.payload.size());
-      batch.ends[view.chain] = {view.sequence, view.hash};
+      batch.ends[view.chain] = checked.record.end;
       if (IsItem(view)) batch.items.push_back({view.chain, view.sequence, std::move(checked.output)});
     }
     if (!batch.empty()) return batch;  // one may be empty of all but damage

@@ -48,6 +48,7 @@ Positions ReadFloor(const bson_t& document) {
     if (bytes == nullptr || !bson_init_static(&position, bytes, size)) return;
     Position& place = floor[chain];
     place.sequence = client::IntegerOf(&position, "seq");
+    place.records = client::IntegerOf(&position, "records");
     const std::string_view hash = client::BinaryOf(&position, "hash");
     std::copy_n(hash.begin(), std::min(hash.size(), place.hash.size()), place.hash.begin());
   });
@@ -170,7 +171,7 @@ Status Marks::RaiseFloor(Transaction& transaction, const Positions& ends) {
     highest = std::max(highest, end.sequence);
     floor_[chain] = end;
     Bson position;
-    position.Integer("seq", end.sequence).Binary("hash", chains::TextOf(end.hash));
+    position.Integer("seq", end.sequence).Binary("hash", chains::TextOf(end.hash)).Integer("records", end.records);
     fields.Document(StrCat("chains.", chain).c_str(), position);
   }
   if (!raised) return {};

@@ -12,6 +12,7 @@ namespace braid::settlement::views {
 struct Position {
   int64_t sequence = 0;
   ChainHash hash{};
+  int64_t records = 0;  ///< how many the chain has up to here
 };
 
 /// By chain; a chain that is missing is at its beginning.

@@ -35,12 +35,10 @@ class Rebuilding {
 
  private:
   Status InTransaction(const std::function<Status(Transaction&, Generation&)>& body) {
-    return RunTransaction(parts_.clients, {.database = parts_.options.database, .stop = parts_.options.stop},
-                          [&](Transaction& transaction) -> Status {
-                            BRAID_TRY(auto now, views::FindGeneration(transaction, view_));
-                            if (!now) return Status(Code::kNamespaceNotFound, "there are no views");
-                            return body(transaction, *now);
-                          });
+    return RunTransaction(parts_.clients, parts_.InTransaction(), [&](Transaction& transaction) -> Status {
+      BRAID_TRY(Generation now, views::GetGeneration(transaction, view_));
+      return body(transaction, now);
+    });
   }
 
   // Goes on with what an earlier run has left. A number is never given twice, so a collection of a given-up build

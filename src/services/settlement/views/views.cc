@@ -48,10 +48,15 @@ Result<FollowReport> Views::Follow(const FollowOptions& options) {
   FollowReport report;
   for (int tries = 1;; ++tries) {
     std::vector<Target> targets;
-    for (const View view : kViews) {
-      BRAID_TRY(Generation now, views::LoadGeneration(parts_->clients, parts_->options.database, view));
-      targets.push_back({view, std::move(now.collection)});
-    }
+    BRAID_CHECK_OK(RunTransaction(parts_->clients, parts_->InTransaction(), [&](Transaction& transaction) -> Status {
+      targets.clear();
+      for (const View view : kViews) {
+        if (options.without.contains(view)) continue;
+        BRAID_TRY(Generation now, views::GetGeneration(transaction, view));
+        targets.push_back({view, std::move(now.collection)});
+      }
+      return {};
+    }));
     const Status status = views::FollowTargets(*parts_, std::move(targets), options, report);
     if (status.ok()) return report;
     // A rebuilt view took the place of one we were at: once more, with the new one.
@@ -75,9 +80,8 @@ Result<std::map<int64_t, int64_t>> Views::Applied(View view) {
   std::map<int64_t, int64_t> applied;
   BRAID_CHECK_OK(
       RunTransaction(parts_->clients, {.database = parts_->options.database}, [&](Transaction& transaction) -> Status {
-        BRAID_TRY(const auto now, views::FindGeneration(transaction, view));
-        if (!now) return Status(Code::kNamespaceNotFound, "there are no views");
-        BRAID_TRY(const auto marks, views::Marks::Load(transaction, now->collection, {}));
+        BRAID_TRY(const Generation now, views::GetGeneration(transaction, view));
+        BRAID_TRY(const auto marks, views::Marks::Load(transaction, now.collection, {}));
         applied = marks.Highest();
         return {};
       }));

@@ -13,7 +13,7 @@
 //
 // The collection settlement_views has, for a view in the collection C:
 //   {_id: "<view>", generation, collection: C, last, building, dead: […]}  where readers find it, and rebuilds
-//   {_id: "C:floor", applied_seq, chains: {"<chain>": {seq, hash}}}        every document has what is up to here
+//   {_id: "C:floor", applied_seq, chains: {"<chain>": {seq, hash, records}}}   every document has what is up to here
 //   {_id: "C:0"} … {_id: "C:63"}, each {applied_seq, chains: {"<chain>": seq}}   what its documents have beyond that
 // Documents are spread over 64 partitions by user, order or sequence: a fixed number, so that the number of workers may
 // change between runs. A transaction changes documents of some partitions and the marks of these, and skips what the
@@ -26,6 +26,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,10 +56,14 @@ struct ViewsOptions {
 };
 
 struct FollowOptions {
+  /// Views that are left as they are.
+  std::set<View> without;
   /// Chains that are applied only up to the record before this one: those found damaged.
   std::map<int64_t, int64_t> stop_before;
   /// Called after each batch with the records read so far. May be empty.
   std::function<void(int64_t records)> on_progress;
+  /// Called with each view that could not be applied any further, and why; the others go on. May be empty.
+  std::function<void(View view, const Status& why)> on_failure;
 };
 
 struct FollowReport {
@@ -66,6 +72,16 @@ struct FollowReport {
   /// Chains that could not be applied any further, and why; the others were.
   std::vector<ChainDamage> damage;
   bool ok() const { return damage.empty(); }
+};
+
+/// How far a view is.
+struct ViewProgress {
+  View view = View::kBalances;
+  std::string collection;
+  int64_t generation = 0;
+  int64_t applied_seq = 0;  ///< the newest output that it has
+  int64_t records = 0;      ///< how many it has; one of several chains counts in each
+  int64_t behind = 0;       ///< how many the log has that it has not
 };
 
 struct ViewDifference {
@@ -118,11 +134,18 @@ class Views {
   /// The highest sequence that every document of the view has seen of each chain.
   Result<std::map<int64_t, int64_t>> Applied(View view);
 
+  /// Of each view, beside the chains' heads.
+  Result<std::vector<ViewProgress>> Progress();
+
   Chains& chains();
 
  private:
   explicit Views(std::unique_ptr<views::Parts> parts);
   std::unique_ptr<views::Parts> parts_;
 };
+
+/// As Views::Progress(), without creating anything: only of views that are there.
+Result<std::vector<ViewProgress>> ReadProgress(Clients& clients, const std::string& database,
+                                               std::span<const ChainHead> heads);
 
 }  // namespace braid::settlement

@@ -1,0 +1,135 @@
+// braid settlement follow: one process that keeps the views up to the log while others write it (C8).
+#include "cli/settlement/follow.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "base/strings.h"
+#include "cli/interrupt.h"
+#include "cli/store_option.h"
+#include "cli/transfer/progress.h"
+
+namespace braid::cli::settlement {
+
+using braid::settlement::Follower;
+using braid::settlement::FollowerFigures;
+using braid::settlement::FollowerOptions;
+using braid::settlement::ViewProgress;
+using braid::settlement::ViewsOptions;
+
+CLI::Option* AddWorkersOption(CLI::App& app, const std::string& name, uint32_t& workers) {
+  return app.add_option(name, workers, "Transactions side by side that write the views.")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+Result<std::unique_ptr<Follower>> StartFollower(Clients& clients, const Common& common, uint32_t workers) {
+  ViewsOptions views;
+  views.database = common.options.database;
+  views.log = common.options.log;
+  views.workers = workers;
+  FollowerOptions options;
+  options.on_damage = [](const ChainDamage& damage) {
+    transfer::PrintLine(StrCat("views: symbol ", damage.chain, " is applied up to the output before ", damage.sequence,
+                               ": ", damage.what));
+  };
+  options.on_failure = [](const Status& why) { transfer::PrintLine(StrCat("views: ", why.ToString())); };
+  return Follower::Start(clients, views, options);
+}
+
+std::string Describe(const FollowerFigures& figures) {
+  const std::string why = figures.last_error.empty() ? "" : StrCat("; tries again after: ", figures.last_error);
+  return StrCat("views at output ", figures.applied_seq, ", ", figures.behind, " records behind", why);
+}
+
+std::string Describe(const ViewProgress& view) {
+  return StrCat(NameOf(view.view), " (", view.collection, ", generation ", view.generation, "): up to output ",
+                view.applied_seq, ", ", view.behind, " records behind");
+}
+
+void AppendTo(client::Bson& json, const std::vector<ViewProgress>& views) {
+  client::Bson rows;
+  for (size_t i = 0; i < views.size(); ++i) {
+    const ViewProgress& view = views[i];
+    client::Bson row;
+    row.Text("view", NameOf(view.view))
+        .Text("collection", view.collection)
+        .Integer("generation", view.generation)
+        .Integer("applied_seq", view.applied_seq)
+        .Integer("records", view.records)
+        .Integer("behind", view.behind);
+    rows.Document(StrCat(i).c_str(), row);
+  }
+  json.Array("views", rows);
+}
+
+namespace {
+
+struct Args {
+  Common common;
+  uint32_t workers = 4;
+  bool once = false;
+  bool quiet = false;
+};
+
+void PrintJson(const Follower& follower, const std::vector<ViewProgress>& views, double seconds) {
+  const FollowerFigures figures = follower.figures();
+  const std::vector<ChainDamage> damage = follower.damage();
+  client::Bson rows;
+  for (size_t i = 0; i < damage.size(); ++i) {
+    client::Bson row;
+    row.Integer("symbol_id", damage[i].chain).Integer("output_seq", damage[i].sequence).Text("what", damage[i].what);
+    rows.Document(StrCat(i).c_str(), row);
+  }
+  client::Bson json;
+  json.Bool("ok", follower.health().ok())
+      .Integer("applied_records", figures.records)
+      .Integer("failures", figures.failures)
+      .Double("seconds", seconds)
+      .Array("damage", rows);
+  AppendTo(json, views);
+  client::PrintJson(json);
+}
+
+void PrintSummary(const Follower& follower, const std::vector<ViewProgress>& views, double seconds) {
+  std::printf("%lld records applied in %.1f s\n", static_cast<long long>(follower.figures().records), seconds);
+  for (const ViewProgress& view : views) std::printf("%s\n", Describe(view).c_str());
+}
+
+Status Run(const Args& args) {
+  const std::atomic<bool>& stop = StopOnInterrupt();
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  const auto start = std::chrono::steady_clock::now();
+  BRAID_TRY(const std::unique_ptr<Follower> follower, StartFollower(*clients, args.common, args.workers));
+  Status status;
+  {
+    const transfer::Progress line([&] { return Describe(follower->figures()); }, args.quiet);
+    if (args.once) {
+      status = follower->CatchUp({.stop = &stop});
+    } else {
+      while (!stop.load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      follower->Stop();
+      status = follower->health();
+    }
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  BRAID_TRY(const std::vector<ViewProgress> views, follower->Progress());
+  args.common.json ? PrintJson(*follower, views, seconds) : PrintSummary(*follower, views, seconds);
+  return status;
+}
+
+}  // namespace
+
+Action SetUpFollow(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  AddCommonOptions(app, args->common);
+  AddWorkersOption(app, "-j,--workers", args->workers);
+  app.add_flag("--once", args->once, "Ends when the views have everything that the log has now.");
+  app.add_flag("--quiet", args->quiet, "No progress.");
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::settlement

@@ -1,0 +1,218 @@
+#include "services/settlement/views/follower.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace braid::settlement {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+Status CheckWait(const char* name, milliseconds wait) {
+  if (wait.count() >= 1 && wait.count() <= 60'000) return {};
+  return Status(Code::kBadValue, StrCat(name, " is ", wait.count(), " ms, not in 1..60000"));
+}
+
+bool Same(const std::vector<ChainHead>& a, const std::vector<ChainHead>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ChainHead& one, const ChainHead& other) {
+    return one.chain == other.chain && one.sequence == other.sequence && one.hash == other.hash;
+  });
+}
+
+}  // namespace
+
+Status FollowerOptions::Validate() const {
+  BRAID_CHECK_OK(CheckWait("interval", interval));
+  BRAID_CHECK_OK(CheckWait("retry_first", retry_first));
+  return CheckWait("retry_most", retry_most);
+}
+
+Result<std::unique_ptr<Follower>> Follower::Start(Clients& clients, ViewsOptions views,
+                                                  const FollowerOptions& options) {
+  BRAID_CHECK_OK(options.Validate());
+  std::unique_ptr<Follower> follower(new Follower(clients, views.database, options));
+  views.stop = &follower->stop_;
+  BRAID_TRY(follower->views_, Views::Open(clients, views));
+  follower->thread_ = std::thread([self = follower.get()] { self->Run(); });
+  return follower;
+}
+
+Follower::~Follower() { Stop(); }
+
+void Follower::Stop() {
+  {
+    const std::lock_guard lock(mu_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Status Follower::CatchUp(const CatchUpOptions& options) {
+  constexpr milliseconds kLookEvery(50);  // a signal handler can set `stop`, but not wake us
+  std::unique_lock lock(mu_);
+  patience_ = options.patience;
+  impatient_since_ = steady_clock::now();
+  wake_.notify_all();
+  while (!wake_.wait_for(lock, kLookEvery, [this] { return ended_; })) {
+    if (options.stop == nullptr || !options.stop->load()) continue;
+    stop_ = true;
+    wake_.notify_all();
+  }
+  return outcome_;
+}
+
+FollowerFigures Follower::figures() const {
+  const std::lock_guard lock(mu_);
+  return figures_;
+}
+
+std::vector<ChainDamage> Follower::damage() const {
+  const std::lock_guard lock(mu_);
+  std::vector<ChainDamage> all;
+  for (const auto& [chain, damage] : damage_) all.push_back(damage);
+  return all;
+}
+
+void Follower::Run() {
+  milliseconds retry = options_.retry_first;
+  Status outcome(Code::kInterrupted, "stopped; the next one goes on there");
+  while (!stop_.load()) {
+    const auto begin = steady_clock::now();
+    std::unique_lock lock(mu_);
+    const bool last = patience_.has_value();  // what is durable now, this pass will see
+    lock.unlock();
+    const Status passed = Pass();
+    if (stop_.load()) break;
+    if (!passed.ok()) NoteFailure(passed);
+    const Status found = health();
+    lock.lock();
+    if (passed.ok()) {
+      figures_.last_error.clear();
+      retry = options_.retry_first;
+    }
+    if (last && (passed.ok() || steady_clock::now() - impatient_since_ >= *patience_)) {
+      outcome = passed.ok() ? found : passed;
+      break;
+    }
+    // Between the beginnings of two passes, so that one that has much to do is followed by the next at once.
+    const auto next = passed.ok() ? begin + options_.interval : steady_clock::now() + retry;
+    if (!passed.ok()) retry = std::min(2 * retry, options_.retry_most);
+    wake_.wait_until(lock, next, [&] { return stop_.load() || (patience_ && !last); });
+  }
+  const std::lock_guard lock(mu_);
+  outcome_ = outcome;
+  ended_ = true;
+  wake_.notify_all();
+}
+
+// One look at the log, and everything that is new applied.
+Status Follower::Pass() {
+  BRAID_TRY(std::vector<ChainHead> heads, views_->chains().Heads());
+  if (!HasNews(heads)) return {};
+  seen_.clear();
+  BRAID_CHECK_OK(NoteProgress(heads));
+  BRAID_TRY(const FollowReport report, FollowSound());
+  BRAID_CHECK_OK(NoteProgress(heads));
+  NoteDamage(report.damage);
+  seen_ = std::move(heads);
+  seen_at_ = steady_clock::now();
+  return {};
+}
+
+// A damaged chain may have been mended without a new record, so it is looked at again now and then.
+bool Follower::HasNews(const std::vector<ChainHead>& heads) const {
+  if (!Same(heads, seen_)) return true;
+  const std::lock_guard lock(mu_);
+  return !damage_.empty() && steady_clock::now() - seen_at_ >= options_.retry_most;
+}
+
+// All views that can be followed. One that cannot is left out from now on: otherwise every pass would read again what
+// it lacks.
+Result<FollowReport> Follower::FollowSound() {
+  for (;;) {
+    FollowOptions follow;
+    std::unique_lock lock(mu_);
+    for (const auto& [view, why] : stuck_) follow.without.insert(view);
+    const FollowerFigures before = figures_;
+    lock.unlock();
+    follow.on_progress = [&](int64_t records) {
+      const std::lock_guard guard(mu_);
+      figures_.records = before.records + records;
+      figures_.behind = std::max<int64_t>(0, before.behind - records);
+    };
+    bool stuck = false;
+    follow.on_failure = [&](View view, const Status& why) {
+      if (why.code() != Code::kOverflow) return;
+      stuck = true;
+      NoteStuck(view, why);
+    };
+    auto report = views_->Follow(follow);
+    if (report.ok() || !stuck) return report;
+  }
+}
+
+Status Follower::NoteProgress(const std::vector<ChainHead>& heads) {
+  BRAID_TRY(const std::vector<ViewProgress> views, ReadProgress(clients_, database_, heads));
+  int64_t behind = 0;
+  std::optional<int64_t> applied_seq;
+  for (const ViewProgress& progress : views) {
+    behind = std::max(behind, progress.behind);
+    applied_seq = std::min(applied_seq.value_or(progress.applied_seq), progress.applied_seq);
+  }
+  const std::lock_guard lock(mu_);
+  figures_.behind = behind;
+  figures_.applied_seq = applied_seq.value_or(0);
+  return {};
+}
+
+void Follower::NoteDamage(const std::vector<ChainDamage>& damage) {
+  std::map<int64_t, ChainDamage> now;
+  for (const ChainDamage& one : damage) {
+    const auto [place, is_new] = now.emplace(one.chain, one);
+    if (!is_new && one.sequence < place->second.sequence) place->second = one;
+  }
+  std::vector<ChainDamage> news;
+  {
+    const std::lock_guard lock(mu_);
+    for (const auto& [chain, one] : now) {
+      if (!damage_.contains(chain)) news.push_back(one);
+    }
+    damage_ = std::move(now);
+  }
+  if (!options_.on_damage) return;
+  for (const ChainDamage& one : news) options_.on_damage(one);
+}
+
+void Follower::NoteFailure(const Status& why) {
+  {
+    const std::lock_guard lock(mu_);
+    ++figures_.failures;
+    const bool begins = figures_.last_error.empty();
+    figures_.last_error = why.ToString();
+    if (!begins) return;
+    impatient_since_ = steady_clock::now();
+  }
+  if (options_.on_failure) options_.on_failure(why);
+}
+
+void Follower::NoteStuck(View view, const Status& why) {
+  {
+    const std::lock_guard lock(mu_);
+    stuck_.emplace(view, why);
+  }
+  if (options_.on_failure) options_.on_failure(why);
+}
+
+Status Follower::health() const {
+  const std::lock_guard lock(mu_);
+  if (!stuck_.empty()) return stuck_.begin()->second;
+  if (damage_.empty()) return {};
+  const ChainDamage& first = damage_.begin()->second;
+  return Status(Code::kRecordDamaged, StrCat(damage_.size(), " symbols cannot be applied to their ends: symbol ",
+                                             first.chain, ", output ", first.sequence, ": ", first.what));
+}
+
+}  // namespace braid::settlement
