@@ -137,6 +137,45 @@ test('outputs are stored once, however often they are taken in', async () => {
   assert.match(run('verify').stdout, /every chain is as it was written/);
 });
 
+test('records are printed with their fields, of one symbol or of all in the order of outputs', () => {
+  const { run, json } = settlement();
+  const lines = generate('--outputs', '400', '--symbols', '4', '--cross', '20', '--seed', '11').map((line) => JSON.parse(line));
+  const start = Date.now();
+  assert.equal(json('ingest', ['-'], text(lines.map((line) => JSON.stringify(line)))).accepted, 400);
+  const records = (...args) => {
+    const { status, stdout, stderr } = run('records', args);
+    assert.equal(status, 0, stderr);
+    return stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  };
+  const symbolsOf = ({ trades, symbol_id }) => [...new Set(trades.length > 0 ? trades.map((trade) => trade.symbol_id) : [symbol_id])].sort((a, b) => a - b);
+  const newest = new Map();
+  for (const symbol of [0, 1, 2, 3, 4]) {
+    const own = lines.filter((line) => symbolsOf(line).includes(symbol));
+    const printed = records('--symbol', String(symbol));
+    assert.deepEqual(printed.map(({ output_seq }) => output_seq), own.map(({ output_seq }) => output_seq));
+    printed.forEach((record, i) => {
+      const { input, order_update, trades, balance_events } = own[i];
+      assert.deepEqual(Object.keys(record).slice(0, 7), ['symbol_id', 'output_seq', 'prev_hash', 'hash', 'input_data', 'output_data', 'created_at']);
+      assert.deepEqual([record.symbol_id, record.input_data, record.output_data], [symbol, input, { order_update, trades, balance_events }]);
+      assert.equal(record.prev_hash, newest.get(symbol) ?? '0'.repeat(64));
+      assert.match(record.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      assert.ok(Date.parse(record.created_at) >= start && Date.parse(record.created_at) <= Date.now(), record.created_at);
+      const others = symbolsOf(own[i]).filter((other) => other !== symbol);
+      assert.deepEqual(record.also, others.length > 0 ? others : undefined);
+      newest.set(symbol, record.hash);
+    });
+  }
+  for (const { symbol_id, hash } of json('stats').symbols) assert.equal(newest.get(symbol_id), hash);
+  const all = records();
+  assert.deepEqual(all.map(({ output_seq }) => output_seq), lines.map(({ output_seq }) => output_seq));
+  assert.deepEqual(records('--from', '100', '--to', '120'), all.slice(99, 120));
+  assert.deepEqual(records('--from', '399', '--limit', '10'), all.slice(398));
+  assert.deepEqual(records('--symbol', '2', '--from', '50', '--limit', '3'), records('--symbol', '2').filter(({ output_seq }) => output_seq >= 50).slice(0, 3));
+  assert.deepEqual(records('--symbol', '77'), []);
+  assert.deepEqual(json('records', ['--to', '5']).records, all.slice(0, 5));
+  assert.deepEqual(json('records', ['--symbol', '77']).records, []);
+});
+
 test('made-up outputs give and take the same of every asset', () => {
   const lines = generate('--outputs', '500', '--seed', '9');
   assert.deepEqual(lines, generate('--outputs', '500', '--seed', '9'));

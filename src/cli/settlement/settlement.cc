@@ -28,6 +28,7 @@ constexpr Subcommand kActions[] = {
     {"recover", "Verify every chain, then bring the views up to it.", SetUpRecover},
     {"follow", "Keep the views up to the log while others write it.", SetUpFollow},
     {"stats", "Each symbol: records, newest output, halt, lease; each view: how far it is.", SetUpStats},
+    {"records", "Print what is stored, one record a line.", SetUpRecords},
     {"migrate", "From one chain over all symbols to one a symbol, while writers write.", SetUpMigrate},
     {"repair", "Make a halted symbol go on.", SetUpRepair},
     {"keygen", "Make a pair of keys for checkpoints.", SetUpKeygen},

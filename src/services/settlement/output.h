@@ -105,6 +105,10 @@ class OutputParser {
 /// The payload as described above.
 std::string EncodePayload(const Output& output);
 
+/// The output_data of C1, what the engine made of the input: {"order_update":…,"trades":…,"balance_events":…}, each as
+/// in the payload.
+std::string EncodeOutputData(const Output& output);
+
 /// The record that is appended to the output's chains.
 ChainRecord ToRecord(const Output& output);
 

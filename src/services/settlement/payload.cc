@@ -81,6 +81,17 @@ void AppendList(const std::vector<T>& values, Append append, std::string& out) {
   out += ']';
 }
 
+// What the engine made of the input: the fields after it.
+void AppendData(const Output& output, std::string& out) {
+  Writer writer(out);
+  writer.Name("order_update");
+  output.order_update ? AppendOrderUpdate(*output.order_update, out) : void(out += "null");
+  writer.Name("trades");
+  AppendList(output.trades, AppendTrade, out);
+  writer.Name("balance_events");
+  AppendList(output.balance_events, AppendBalanceEvent, out);
+}
+
 }  // namespace
 
 int64_t Output::symbol_id() const {
@@ -102,17 +113,17 @@ std::string EncodePayload(const Output& output) {
   std::string out;
   out.reserve(256 + output.input.size() + 160 * (output.trades.size() + output.balance_events.size()));
   out += '{';
-  Writer writer(out);
-  writer.Integer("output_seq", output.output_seq).Integer("symbol_id", output.symbol_id()).Name("input");
+  Writer(out).Integer("output_seq", output.output_seq).Integer("symbol_id", output.symbol_id()).Name("input");
   out += output.input;
-  writer.Name("order_update");
-  output.order_update ? AppendOrderUpdate(*output.order_update, out) : void(out += "null");
-  writer.Name("trades");
-  AppendList(output.trades, AppendTrade, out);
-  writer.Name("balance_events");
-  AppendList(output.balance_events, AppendBalanceEvent, out);
+  AppendData(output, out);
   out += '}';
   return out;
+}
+
+std::string EncodeOutputData(const Output& output) {
+  std::string out = "{";
+  AppendData(output, out);
+  return out + "}";
 }
 
 ChainRecord ToRecord(const Output& output) {

@@ -1,0 +1,119 @@
+// braid settlement records: what is stored, one record a line, with the fields of C1.
+#include <fmt/chrono.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <optional>
+
+#include "base/strings.h"
+#include "cli/settlement/actions.h"
+#include "cli/store_option.h"
+#include "services/settlement/output.h"
+
+namespace braid::cli::settlement {
+namespace {
+
+struct Args {
+  Common common;
+  std::optional<int64_t> symbol;
+  int64_t from = 1;
+  int64_t to = std::numeric_limits<int64_t>::max();
+  int64_t limit = std::numeric_limits<int64_t>::max();
+};
+
+std::string HexOf(const ChainHash& hash) { return Hex({reinterpret_cast<const char*>(hash.data()), hash.size()}); }
+
+// A date that is damaged may be any number; the years of four digits can be written.
+std::string IsoTime(int64_t millis) {
+  const int64_t known = std::clamp<int64_t>(millis, 0, 253'402'300'799'999);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(known / 1000)), known % 1000);
+}
+
+/// Writes records to standard output until there are enough.
+class Printer {
+ public:
+  explicit Printer(const Args& args) : args_(args) {}
+
+  /// False if no more are wanted.
+  Result<bool> Print(const ChainRecordView& record) {
+    if (record.sequence > args_.to || printed_ >= args_.limit) return false;
+    const auto output = parser_.Decode(record.payload);
+    if (!output.ok()) {
+      return Status(output.error().code(),
+                    StrCat("symbol ", record.chain, ", output ", record.sequence, ": ", output.error().message()));
+    }
+    if (args_.common.json) BRAID_CHECK_OK(Write(printed_ == 0 ? "{\"records\":[" : ","));
+    BRAID_CHECK_OK(Write(LineOf(record, *output)));
+    BRAID_CHECK_OK(Write(args_.common.json ? "" : "\n"));
+    return ++printed_ < args_.limit;
+  }
+
+  Status End() {
+    if (args_.common.json) BRAID_CHECK_OK(Write(printed_ == 0 ? "{\"records\":[]}\n" : "]}\n"));
+    return std::fflush(stdout) == 0 ? Status() : NotWritten();
+  }
+
+ private:
+  static std::string LineOf(const ChainRecordView& record, const braid::settlement::Output& output) {
+    std::string also;
+    for (const int64_t symbol : record.also) also += StrCat(also.empty() ? ",\"also\":[" : ",", symbol);
+    if (!also.empty()) also += ']';
+    return StrCat("{\"symbol_id\":", record.chain, ",\"output_seq\":", record.sequence, ",\"prev_hash\":\"",
+                  HexOf(record.prev_hash), "\",\"hash\":\"", HexOf(record.hash), "\",\"input_data\":", output.input,
+                  ",\"output_data\":", EncodeOutputData(output), ",\"created_at\":\"", IsoTime(record.created_at_ms),
+                  "\"", also, "}");
+  }
+  static Status NotWritten() { return Status(Code::kOutOfDiskSpace, "cannot write to standard output"); }
+  static Status Write(std::string_view text) {
+    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? Status() : NotWritten();
+  }
+
+  const Args& args_;
+  braid::settlement::OutputParser parser_;
+  int64_t printed_ = 0;
+};
+
+// All symbols in the order of outputs; Merge() has no other way to end than an error.
+Status PrintAll(Chains& chains, int64_t from, Printer& printer) {
+  bool enough = false;
+  const Status status = chains.Merge(from, [&](const ChainRecordView& record) -> Status {
+    BRAID_TRY(const bool more, printer.Print(record));
+    enough = !more;
+    return enough ? Status(Code::kInterrupted, "enough") : Status();
+  });
+  return enough ? Status() : status;
+}
+
+Status Run(const Args& args) {
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
+  Printer printer(args);
+  if (args.symbol) {
+    BRAID_CHECK_OK(
+        chains->Read(*args.symbol, args.from, [&](const ChainRecordView& record) { return printer.Print(record); }));
+  } else {
+    BRAID_CHECK_OK(PrintAll(*chains, args.from, printer));
+  }
+  return printer.End();
+}
+
+}  // namespace
+
+Action SetUpRecords(CLI::App& app) {
+  const auto args = std::make_shared<Args>();
+  AddCommonOptions(app, args->common);
+  app.add_option("--symbol", args->symbol, "Only this symbol; all by default, in the order of outputs.")
+      ->type_name("S");
+  const auto number = [&app](const char* name, int64_t& value, const char* help) {
+    app.add_option(name, value, help)->check(CLI::Range(int64_t{1}, INT64_MAX));
+    return app.get_option(name);
+  };
+  number("--from", args->from, "The first output_seq.")->type_name("SEQ")->capture_default_str();
+  number("--to", args->to, "The last output_seq.")->type_name("SEQ");
+  number("--limit", args->limit, "So many records at most.")->type_name("N");
+  return [args] { return Run(*args); };
+}
+
+}  // namespace braid::cli::settlement
