@@ -41,8 +41,8 @@ Status RunProve(const ProveArgs& args) {
   }
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   BRAID_TRY(const Checkpoint checkpoint, CheckpointFor(*clients, args));
-  BRAID_TRY(const InclusionProof proof,
-            Prove(*clients, args.common.options.ToChains(), checkpoint, args.symbol, args.sequence));
+  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
+  BRAID_TRY(const InclusionProof proof, Prove(*chains, checkpoint, args.symbol, args.sequence));
   BRAID_CHECK_OK(WriteFile(args.to, ToJson(proof) + "\n"));
   if (args.common.json) {
     client::Bson json;

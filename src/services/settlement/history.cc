@@ -18,24 +18,6 @@ const CheckpointHead* HeadOf(const Checkpoint& checkpoint, int64_t chain) {
 
 }  // namespace
 
-Status ReadChain(Clients& clients, const ChainsOptions& options, int64_t chain, int64_t from_sequence,
-                 const std::function<bool(const ChainRecordView&)>& each) {
-  const Client client = clients.Acquire();
-  chains::Segment segment;
-  bool enough = false;
-  const Status status = chains::FindSegments(client.get(), options, {.chain = chain, .from_sequence = from_sequence},
-                                             [&](const bson_t& document) -> Status {
-                                               BRAID_CHECK_OK(segment.Read(document));
-                                               for (const ChainRecordView& record : segment.records()) {
-                                                 if (record.sequence < from_sequence) continue;
-                                                 enough = !each(record);
-                                                 if (enough) return Status(Code::kInterrupted, "ends the walk");
-                                               }
-                                               return {};
-                                             });
-  return enough ? Status() : status;
-}
-
 Result<std::optional<ChainHash>> HashAt(Clients& clients, const ChainsOptions& options, int64_t chain,
                                         int64_t sequence) {
   const Client client = clients.Acquire();
@@ -69,8 +51,7 @@ Result<std::vector<ChainDamage>> CompareWith(Clients& clients, const ChainsOptio
   return differences;
 }
 
-Result<InclusionProof> Prove(Clients& clients, const ChainsOptions& options, const Checkpoint& checkpoint,
-                             int64_t chain, int64_t sequence) {
+Result<InclusionProof> Prove(Chains& chains, const Checkpoint& checkpoint, int64_t chain, int64_t sequence) {
   const CheckpointHead* head = HeadOf(checkpoint, chain);
   if (head == nullptr || head->sequence < sequence) {
     return Status(Code::kBadValue,
@@ -79,10 +60,17 @@ Result<InclusionProof> Prove(Clients& clients, const ChainsOptions& options, con
   }
   std::optional<ProvenRecord> proven;
   std::vector<LaterRecord> later;
-  BRAID_CHECK_OK(ReadChain(clients, options, chain, sequence, [&](const ChainRecordView& record) {
-    if (record.sequence > head->sequence) return false;
+  size_t bytes = 0;
+  BRAID_CHECK_OK(chains.Read(chain, sequence, [&](const ChainRecordView& record) -> Result<bool> {
+    if (record.sequence > head->sequence || (!proven && record.sequence != sequence)) return false;
+    bytes += record.payload.size();
+    if (bytes > kProofPayloadBytesMax) {
+      return Status(Code::kBadValue, StrCat("the proof would have more than ", kProofPayloadBytesMax,
+                                            " bytes of payload, from output ", sequence, " to the checkpoint's ",
+                                            head->sequence, ": an earlier checkpoint makes a smaller one"));
+    }
     const std::vector<int64_t> also(record.also.begin(), record.also.end());
-    if (record.sequence == sequence) {
+    if (!proven) {
       proven = {chain, sequence, record.prev_hash, also, std::string(record.payload)};
     } else {
       later.push_back({record.sequence, also, std::string(record.payload)});

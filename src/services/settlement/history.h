@@ -1,19 +1,14 @@
-// Reading single chains of the log: what checkpoints and proofs need.
+// What checkpoints and proofs need of the log.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
+#include <vector>
 
 #include "braid/chains.h"
 #include "braid/checkpoint.h"
 
 namespace braid::settlement {
-
-/// The records of one chain from a sequence on, in order, until `each` says false. kRecordDamaged if a segment cannot
-/// be read.
-Status ReadChain(Clients& clients, const ChainsOptions& options, int64_t chain, int64_t from_sequence,
-                 const std::function<bool(const ChainRecordView&)>& each);
 
 /// The stored hash of a record, nothing if there is no such record.
 Result<std::optional<ChainHash>> HashAt(Clients& clients, const ChainsOptions& options, int64_t chain,
@@ -25,9 +20,12 @@ Result<std::optional<ChainHash>> HashAt(Clients& clients, const ChainsOptions& o
 Result<std::vector<ChainDamage>> CompareWith(Clients& clients, const ChainsOptions& options,
                                              const Checkpoint& checkpoint, const PublicKey& key);
 
-/// The proof that a record was in its chain when the checkpoint was made. kBadValue if there is no such record.
-Result<InclusionProof> Prove(Clients& clients, const ChainsOptions& options, const Checkpoint& checkpoint,
-                             int64_t chain, int64_t sequence);
+/// The payloads of a proof, all in memory, have at most so many bytes together; as text it has about twice as many.
+inline constexpr size_t kProofPayloadBytesMax = 48u << 20;
+
+/// The proof that a record was in its chain when the checkpoint was made. kBadValue if there is no such record, or if
+/// too much came between it and the checkpoint.
+Result<InclusionProof> Prove(Chains& chains, const Checkpoint& checkpoint, int64_t chain, int64_t sequence);
 
 /// The hash that proofs are made and checked with.
 Sha256Hash HashOf(const HashedFields& record);

@@ -65,15 +65,15 @@ TEST_P(HistoryTest, EveryRecordCanBeProven) {
   Random random(test::Seed());
   for (int i = 0; i < 20; ++i) {
     const Answer& answer = answers.at(1 + random.Below(lines.size()));
-    auto proof = Prove(store_.clients(), options, *checkpoint, answer.symbol_id, answer.output_seq);
+    auto proof = Prove(settlement->chains(), *checkpoint, answer.symbol_id, answer.output_seq);
     ASSERT_OK(proof);
     EXPECT_EQ(proof->record.payload, lines[answer.number - 1]);
     EXPECT_OK(VerifyInclusion(*proof, key_.public_key(), HashOf));
     proof->record.payload.back() = ' ';
     EXPECT_FALSE(VerifyInclusion(*proof, key_.public_key(), HashOf).ok());
   }
-  EXPECT_EQ(Prove(store_.clients(), options, *checkpoint, 1, 201).status().code(), Code::kBadValue);
-  EXPECT_EQ(Prove(store_.clients(), options, *checkpoint, 77, 1).status().code(), Code::kBadValue);
+  EXPECT_EQ(Prove(settlement->chains(), *checkpoint, 1, 201).status().code(), Code::kBadValue);
+  EXPECT_EQ(Prove(settlement->chains(), *checkpoint, 77, 1).status().code(), Code::kBadValue);
   const auto kept = NewestCheckpoint(store_.clients(), options);
   ASSERT_OK(kept);
   EXPECT_EQ(*kept, *checkpoint);
