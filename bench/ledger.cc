@@ -1,6 +1,5 @@
 #include "bench/ledger.h"
 
-#include <algorithm>
 #include <thread>
 
 #include "bench/ledger_runs.h"
@@ -11,9 +10,8 @@ namespace {
 /// All runs, one after another.
 class Ledger {
  public:
-  Ledger(Clients& clients, const LedgerOptions& options, const std::function<void(const LedgerRow&)>& on_row,
-         const std::function<void(const LedgerReadRow&)>& on_read)
-      : clients_(clients), options_(options), on_row_(on_row), on_read_(on_read) {}
+  Ledger(Clients& clients, const LedgerOptions& options, const LedgerObserver& observer)
+      : clients_(clients), options_(options), observer_(observer) {}
 
   Result<LedgerReport> Run() {
     const Status status = RunAll();
@@ -25,6 +23,21 @@ class Ledger {
 
  private:
   Status RunAll() {
+    if (options_.appends) BRAID_CHECK_OK(Appends());
+    // One chain, which only readers that share its segments read in parallel, and several.
+    for (const Spread spread : {Spread::kGlobal, Spread::kReal}) {
+      if (options_.reads) BRAID_CHECK_OK(Read(spread));
+    }
+    if (options_.recovery) BRAID_CHECK_OK(Recover());
+    for (const uint32_t engines : options_.engine_counts) {
+      for (const bool tcp : {false, true}) {
+        if (options_.engines) BRAID_CHECK_OK(Engines(engines, tcp));
+      }
+    }
+    return {};
+  }
+
+  Status Appends() {
     for (const uint32_t batch : options_.batches) {
       if (!options_.bare_parent.empty()) {
         for (const uint32_t writers : options_.writers) BRAID_CHECK_OK(Bare(writers, batch));
@@ -34,8 +47,6 @@ class Ledger {
         for (const uint32_t writers : options_.writers) BRAID_CHECK_OK(Append(spread, writers, batch));
       }
     }
-    // One chain, which only readers that share its segments read in parallel, and several.
-    for (const Spread spread : {Spread::kGlobal, Spread::kReal}) BRAID_CHECK_OK(Read(spread));
     return {};
   }
 
@@ -56,7 +67,7 @@ class Ledger {
     if (options_.stop->load()) return {};
     LedgerRow row{.writers = writers, .batch = batch};
     BRAID_CHECK_OK(AppendToBare(options_, RecordsOf(Spread::kEqual), row));
-    on_row_(report_.appends.emplace_back(row));
+    observer_.on_append(report_.appends.emplace_back(row));
     return {};
   }
 
@@ -67,7 +78,7 @@ class Ledger {
     BRAID_CHECK_OK(AppendToChains(clients_, options_, RecordsOf(spread), row));
     row.to_bare = RatioTo(row, std::nullopt, writers);
     row.to_global = RatioTo(row, Spread::kGlobal, 1);
-    on_row_(report_.appends.emplace_back(row));
+    observer_.on_append(report_.appends.emplace_back(row));
     return {};
   }
 
@@ -82,9 +93,7 @@ class Ledger {
   Status Read(Spread spread) {
     if (options_.stop->load()) return {};
     BRAID_CHECK_OK(DropDatabase(clients_, options_.database));
-    LedgerRow filled{.spread = spread,
-                     .writers = *std::max_element(options_.writers.begin(), options_.writers.end()),
-                     .batch = *std::max_element(options_.batches.begin(), options_.batches.end())};
+    LedgerRow filled{.spread = spread, .writers = options_.most_writers(), .batch = options_.largest_batch()};
     const std::vector<ChainRecord>& all = RecordsOf(spread);
     BRAID_CHECK_OK(AppendToChains(clients_, options_, all, filled));
     const auto records = std::span(all).first(filled.records);
@@ -92,12 +101,12 @@ class Ledger {
     if (const uint32_t cores = std::thread::hardware_concurrency(); cores > 1) threads.push_back(cores);
     // Beside each reading, so that what else the machine does is as good as the same.
     BRAID_TRY(const std::vector<LedgerReadRow> hashing, MeasureHashing(options_, spread, records, threads));
-    for (const LedgerReadRow& row : hashing) on_read_(report_.reads.emplace_back(row));
+    for (const LedgerReadRow& row : hashing) observer_.on_read(report_.reads.emplace_back(row));
     BRAID_TRY(std::vector<LedgerReadRow> rows, MeasureReading(clients_, options_, spread, records, threads));
     for (LedgerReadRow& row : rows) {
       row.to_sha = SpeedTo(row, LedgerRead::kShaRecords);
       row.to_stream = SpeedTo(row, LedgerRead::kShaStream);
-      on_read_(report_.reads.emplace_back(row));
+      observer_.on_read(report_.reads.emplace_back(row));
     }
     return {};
   }
@@ -110,10 +119,30 @@ class Ledger {
     return std::nullopt;
   }
 
+  Status Recover() {
+    if (options_.stop->load()) return {};
+    BRAID_CHECK_OK(DropDatabase(clients_, options_.database));
+    const auto rows = MeasureRecovery(clients_, options_);
+    if (!rows.ok()) return options_.stop->load() ? Status() : rows.error();
+    for (const LedgerRecoveryRow& row : *rows) observer_.on_recovery(report_.recoveries.emplace_back(row));
+    return {};
+  }
+
+  Status Engines(uint32_t engines, bool tcp) {
+    if (options_.stop->load()) return {};
+    BRAID_CHECK_OK(DropDatabase(clients_, options_.database));
+    LedgerEngineRow row{.tcp = tcp, .engines = engines};
+    BRAID_CHECK_OK(MeasureEngines(clients_, options_, row));
+    for (const LedgerEngineRow& other : report_.engines) {
+      if (tcp && !other.tcp && other.engines == engines && other.rate() > 0) row.to_calls = row.rate() / other.rate();
+    }
+    observer_.on_engines(report_.engines.emplace_back(row));
+    return {};
+  }
+
   Clients& clients_;
   const LedgerOptions& options_;
-  const std::function<void(const LedgerRow&)>& on_row_;
-  const std::function<void(const LedgerReadRow&)>& on_read_;
+  const LedgerObserver& observer_;
   std::vector<ChainRecord> records_;  // of spread_
   Spread spread_ = Spread::kGlobal;
   LedgerReport report_;
@@ -121,10 +150,8 @@ class Ledger {
 
 }  // namespace
 
-Result<LedgerReport> RunLedger(Clients& clients, const LedgerOptions& options,
-                               const std::function<void(const LedgerRow&)>& on_row,
-                               const std::function<void(const LedgerReadRow&)>& on_read) {
-  return Ledger(clients, options, on_row, on_read).Run();
+Result<LedgerReport> RunLedger(Clients& clients, const LedgerOptions& options, const LedgerObserver& observer) {
+  return Ledger(clients, options, observer).Run();
 }
 
 }  // namespace braid::bench

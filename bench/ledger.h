@@ -1,7 +1,9 @@
-// The ledger: how fast hash chains are written durably, one for everything and one a symbol, beside bare RocksDB; and
-// how fast they are read and verified, beside SHA-256.
+// The ledger: how fast hash chains are written durably, one for everything and one a symbol, beside bare RocksDB; how
+// fast they are read and verified, beside SHA-256, and while writers go on; and what engines get of it through the
+// settlement service.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <optional>
@@ -31,7 +33,21 @@ struct LedgerOptions {
   /// The directory in which bare RocksDB gets one; empty leaves bare RocksDB out.
   std::string bare_parent;
   uint64_t seed = 1;
+  /// What is measured: durable appends; readings of what they leave; recovery during load; engines that use the
+  /// service.
+  bool appends = true;
+  bool reads = true;
+  bool recovery = true;
+  bool engines = true;
+  /// How many engines at the same time, each with the symbols that fall to it; a run for each.
+  std::vector<uint32_t> engine_counts = {1, 8};
   const std::atomic<bool>* stop = nullptr;
+
+  uint32_t most_writers() const { return *std::max_element(writers.begin(), writers.end()); }
+  uint32_t largest_batch() const { return *std::max_element(batches.begin(), batches.end()); }
+  uint64_t in_flight_of(uint32_t writer_count, uint32_t batch) const {
+    return in_flight > 0 ? in_flight : uint64_t{2} * writer_count * batch;
+  }
 };
 
 /// A run of durable appends.
@@ -60,7 +76,8 @@ enum class LedgerRead {
   kShaRecords,  ///< SHA-256 of each record, of the bytes that chains hash
   kScan,        ///< the log's documents through a cursor, not looked at
   kVerify,      ///< Chains::Verify()
-  kMerge,       ///< Chains::Merge(): what a recovery reads
+  kMerge,       ///< Chains::Merge(): the log in the order of sequences
+  kReplay,      ///< Views::Follow(): read, checked, and applied to balances, trades and orders
 };
 
 /// A reading of the whole log, or a hashing of the same bytes in memory.
@@ -77,16 +94,53 @@ struct LedgerReadRow {
   double megabytes_per_second() const { return seconds > 0 ? static_cast<double>(payload_bytes) / 1e6 / seconds : 0; }
 };
 
+/// A recovery while writers append as fast as they can, and both alone; all in records a second.
+struct LedgerRecoveryRow {
+  LedgerRead what = LedgerRead::kVerify;
+  int64_t records = 0;  ///< read during the load
+  double seconds = 0;
+  double rate = 0;
+  double rate_alone = 0;
+  double appends = 0;
+  double appends_alone = 0;
+  double to_alone() const { return rate_alone > 0 ? rate / rate_alone : 0; }
+  double appends_to_alone() const { return appends_alone > 0 ? appends / appends_alone : 0; }
+};
+
+/// Outputs of engines through the settlement service, which reads and checks their JSON, to their acknowledgement.
+struct LedgerEngineRow {
+  bool tcp = false;  ///< over TCP on this machine, a connection each; else by calls
+  uint32_t engines = 1;
+  uint64_t in_flight = 0;  ///< of all together
+  uint64_t outputs = 0;
+  double seconds = 0;
+  double p50_ms = 0;
+  double p99_ms = 0;
+  double p999_ms = 0;
+  double cpu_micros = 0;  ///< an output: of this process without what TCP engines themselves do, and of the server
+  bool server_cpu = false;
+  std::optional<double> to_calls;  ///< rate() by that of the same engines without TCP
+  double rate() const { return seconds > 0 ? static_cast<double>(outputs) / seconds : 0; }
+};
+
 struct LedgerReport {
   std::vector<LedgerRow> appends;
   std::vector<LedgerReadRow> reads;
+  std::vector<LedgerRecoveryRow> recoveries;
+  std::vector<LedgerEngineRow> engines;
+};
+
+/// Called with each row as soon as it is measured; none may be empty.
+struct LedgerObserver {
+  std::function<void(const LedgerRow&)> on_append;
+  std::function<void(const LedgerReadRow&)> on_read;
+  std::function<void(const LedgerRecoveryRow&)> on_recovery;
+  std::function<void(const LedgerEngineRow&)> on_engines;
 };
 
 const char* NameOf(LedgerRead what);
 
 /// Each run works in a fresh database. What it appended is verified; a run that was wrong is an error.
-Result<LedgerReport> RunLedger(Clients& clients, const LedgerOptions& options,
-                               const std::function<void(const LedgerRow&)>& on_row,
-                               const std::function<void(const LedgerReadRow&)>& on_read);
+Result<LedgerReport> RunLedger(Clients& clients, const LedgerOptions& options, const LedgerObserver& observer);
 
 }  // namespace braid::bench

@@ -1,12 +1,12 @@
 // One run of appends to chains: a source that keeps so many records in flight, writers, and a verification at the end.
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 
 #include "base/strings.h"
 #include "bench/ledger_runs.h"
+#include "bench/ledger_window.h"
 #include "client/command.h"
 #include "client/fields.h"
 
@@ -15,39 +15,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Nothing if the store is in this process or does not say.
-Result<std::optional<int64_t>> ServerCpuMicros(Clients& clients) {
-  client::Bson command;
-  command.Integer("serverStatus", 1);
-  BRAID_TRY(const client::BsonPtr reply, client::RunCommand(clients.Acquire().get(), "admin", command.get()));
-  const int64_t micros = client::IntegerOf(reply.get(), "extra_info.user_time_us") +
-                         client::IntegerOf(reply.get(), "extra_info.system_time_us");
-  const bool own = client::IntegerOf(reply.get(), "pid") == getpid();
-  return micros > 0 && !own ? std::optional(micros) : std::nullopt;
-}
-
-/// Submits records and counts the answers. The source waits while too many are in flight, until a quarter of them is
-/// answered, so that it is not woken for every record.
+/// Submits records and counts the answers.
 class Source {
  public:
   Source(ChainWriters& writers, const LedgerOptions& options, uint64_t in_flight)
-      : writers_(writers), options_(options), in_flight_max_(in_flight), refill_(in_flight - (in_flight + 3) / 4) {}
+      : writers_(writers), options_(options), window_(in_flight) {}
 
   /// Returns when all are answered.
   Status Run(const std::vector<ChainRecord>& records) {
     const auto end = Clock::now() + std::chrono::microseconds(static_cast<int64_t>(options_.seconds_max * 1e6));
     for (const ChainRecord& record : records) {
-      {
-        std::unique_lock lock(mu_);
-        if (in_flight_ >= in_flight_max_) room_.wait(lock, [&] { return in_flight_ <= refill_; });
-        if (!failure_.ok() || Clock::now() >= end || options_.stop->load()) break;
-        ++in_flight_;
-      }
+      window_.Enter();
+      if (failed_ || Clock::now() >= end || options_.stop->load()) break;
       const Clock::time_point since = Clock::now();
       BRAID_CHECK_OK(writers_.Submit(record, [this, since](const Appended& appended) { Answer(since, appended); }));
     }
     writers_.Flush();
-    const std::lock_guard lock(mu_);
     return failure_;
   }
 
@@ -56,21 +39,20 @@ class Source {
  private:
   void Answer(Clock::time_point since, const Appended& appended) {
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - since);
-    const std::lock_guard lock(mu_);
-    micros_.Record(static_cast<uint64_t>(took.count()));
-    if (!appended.status.ok() && failure_.ok()) failure_ = appended.status;
-    if (appended.duplicate && failure_.ok()) failure_ = Status(Code::kInternalError, "a new record was there already");
-    if (--in_flight_ == refill_) room_.notify_one();
+    window_.Leave([&] {
+      micros_.Record(static_cast<uint64_t>(took.count()));
+      if (!appended.status.ok() && failure_.ok()) failure_ = appended.status;
+      if (appended.duplicate && failure_.ok())
+        failure_ = Status(Code::kInternalError, "a new record was there already");
+      failed_ = !failure_.ok();
+    });
   }
 
   ChainWriters& writers_;
   const LedgerOptions& options_;
-  const uint64_t in_flight_max_;
-  const uint64_t refill_;
-  std::mutex mu_;
-  std::condition_variable room_;
-  uint64_t in_flight_ = 0;  // guarded by mu_, as are the next two
-  Histogram micros_;
+  Window window_;
+  std::atomic<bool> failed_ = false;
+  Histogram micros_;  // only under the window's lock, as is the next, until all are answered
   Status failure_;
 };
 
@@ -95,10 +77,14 @@ Status DropDatabase(Clients& clients, const std::string& database) {
   return client::RunCommand(clients.Acquire().get(), database.c_str(), command.get()).status();
 }
 
-void SetLatencies(const Histogram& micros, LedgerRow& row) {
-  row.p50_ms = static_cast<double>(micros.Quantile(0.5)) / 1e3;
-  row.p99_ms = static_cast<double>(micros.Quantile(0.99)) / 1e3;
-  row.p999_ms = static_cast<double>(micros.Quantile(0.999)) / 1e3;
+Result<std::optional<int64_t>> ServerCpuMicros(Clients& clients) {
+  client::Bson command;
+  command.Integer("serverStatus", 1);
+  BRAID_TRY(const client::BsonPtr reply, client::RunCommand(clients.Acquire().get(), "admin", command.get()));
+  const int64_t micros = client::IntegerOf(reply.get(), "extra_info.user_time_us") +
+                         client::IntegerOf(reply.get(), "extra_info.system_time_us");
+  const bool own = client::IntegerOf(reply.get(), "pid") == getpid();
+  return micros > 0 && !own ? std::optional(micros) : std::nullopt;
 }
 
 Status AppendToChains(Clients& clients, const LedgerOptions& options, const std::vector<ChainRecord>& records,
@@ -106,7 +92,7 @@ Status AppendToChains(Clients& clients, const LedgerOptions& options, const std:
   BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(clients, {.database = options.database}));
   ChainWritersOptions how{.writers = row.writers, .batch_records_max = row.batch};
   if (row.spread == Spread::kGlobal) how.hot_share = 2;  // one writer is meant, not one more for the hot chain
-  row.in_flight = options.in_flight > 0 ? options.in_flight : 2ull * row.writers * row.batch;
+  row.in_flight = options.in_flight_of(row.writers, row.batch);
   BRAID_TRY(const std::unique_ptr<ChainWriters> writers, ChainWriters::Start(*chains, how));
   Source source(*writers, options, row.in_flight);
   BRAID_TRY(const std::optional<int64_t> server_before, ServerCpuMicros(clients));

@@ -99,6 +99,7 @@ const char* NameOf(LedgerRead what) {
     case LedgerRead::kScan: return "scan of the log";
     case LedgerRead::kVerify: return "verification";
     case LedgerRead::kMerge: return "merge (recovery)";
+    case LedgerRead::kReplay: return "replay into the views";
   }
   return "";
 }

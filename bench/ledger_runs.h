@@ -28,9 +28,23 @@ Result<std::vector<LedgerReadRow>> MeasureReading(Clients& clients, const Ledger
                                                   std::span<const ChainRecord> records,
                                                   std::span<const uint32_t> threads);
 
+/// Verification and replay of the log in options.database, which must be empty, while it is written.
+Result<std::vector<LedgerRecoveryRow>> MeasureRecovery(Clients& clients, const LedgerOptions& options);
+
+/// Engines with the service in options.database, which must be empty. The row says how many, and how.
+Status MeasureEngines(Clients& clients, const LedgerOptions& options, LedgerEngineRow& row);
+
 Status DropDatabase(Clients& clients, const std::string& database);
-void SetLatencies(const Histogram& micros, LedgerRow& row);
 /// User and system time of this process.
 int64_t OwnCpuMicros();
+/// The same of the server; nothing if the store is in this process or does not say.
+Result<std::optional<int64_t>> ServerCpuMicros(Clients& clients);
+
+template <typename Row>
+void SetLatencies(const Histogram& micros, Row& row) {
+  row.p50_ms = static_cast<double>(micros.Quantile(0.5)) / 1e3;
+  row.p99_ms = static_cast<double>(micros.Quantile(0.99)) / 1e3;
+  row.p999_ms = static_cast<double>(micros.Quantile(0.999)) / 1e3;
+}
 
 }  // namespace braid::bench
