@@ -16,6 +16,8 @@ constexpr int64_t kReplyBytes = 256 << 10;
 constexpr int64_t kFirstReply = 8;
 constexpr int64_t kReplyMost = 1000;
 
+}  // namespace
+
 Status Find(const client::CollectionPtr& collection, const Bson& filter, const Bson& opts,
             const std::function<Status(const bson_t&)>& each) {
   const client::CursorPtr cursor(mongoc_collection_find_with_opts(collection.get(), filter.get(), opts.get(), nullptr));
@@ -24,8 +26,6 @@ Status Find(const client::CollectionPtr& collection, const Bson& filter, const B
   bson_error_t error{};
   return mongoc_cursor_error(cursor.get(), &error) ? client::FromError(error) : Status();
 }
-
-}  // namespace
 
 SegmentCursor::SegmentCursor(mongoc_client_t* client, const ChainsOptions& options, const SegmentQuery& query) {
   Bson filter;

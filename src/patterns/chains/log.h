@@ -30,6 +30,10 @@ class SegmentCursor {
   int64_t bytes_ = 0;
 };
 
+/// Calls `each` with every document found; its error ends the walk.
+Status Find(const client::CollectionPtr& collection, const client::Bson& filter, const client::Bson& opts,
+            const std::function<Status(const bson_t&)>& each);
+
 /// Calls `each` in the order of last_seq; its error ends the walk.
 Status FindSegments(mongoc_client_t* client, const ChainsOptions& options, const SegmentQuery& query,
                     const std::function<Status(const bson_t&)>& each);

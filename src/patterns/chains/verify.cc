@@ -30,7 +30,9 @@ void ChainVerifier::Add(const bson_t& document) {
 }
 
 void ChainVerifier::Add(const SegmentCheck& check) {
-  if (!check.status.ok()) return Unreadable(check);
+  if (!check.status.ok()) {
+    return AddUnreadable(check.first_sequence, check.last_sequence, std::string(check.status.message()));
+  }
   const Segment& segment = check.segment;
   const int64_t first = segment.records().front().sequence;
   for (const std::string& problem : segment.problems()) Damaged(first, problem);
@@ -51,13 +53,13 @@ void ChainVerifier::Add(const SegmentCheck& check) {
   }
 }
 
-// Goes on at the next segment, with the hash that this one says it ends with.
-void ChainVerifier::Unreadable(const SegmentCheck& check) {
-  Damaged(check.first_sequence, std::string(check.status.message()));
+// The next segment is taken to begin with the hash that these end with.
+void ChainVerifier::AddUnreadable(int64_t sequence, int64_t last, std::string what) {
+  Damaged(sequence, std::move(what));
   unreadable_ = true;
   linked_ = false;
   computed_.reset();
-  sequence_ = std::max(sequence_, check.last_sequence);
+  sequence_ = std::max(sequence_, last);
   if (expected_ && expected_->sequence <= sequence_) expected_seen_ = true;  // cannot be told: the segment is named
 }
 

@@ -46,6 +46,8 @@ class ChainVerifier {
 
   void Add(const bson_t& document);
   void Add(const SegmentCheck& check);
+  /// Instead of segments that cannot be read: `last` is the sequence they end with, as far as that is known.
+  void AddUnreadable(int64_t sequence, int64_t last, std::string what);
   /// After the last segment. `before` and `after` are the head as it was before the first segment was read and after
   /// the last: a chain may grow meanwhile, but what the head said must be there, and nothing may be past it.
   void Finish(const std::optional<ChainHead>& before, const std::optional<ChainHead>& after);
@@ -59,7 +61,6 @@ class ChainVerifier {
   void ExpectHead(const ChainHead& head) { expected_ = head; }
 
  private:
-  void Unreadable(const SegmentCheck& check);
   void AddRecord(const ChainRecordView& record, ChainHash hash);
   void Damaged(int64_t sequence, std::string what) { on_damage_({chain_, sequence, std::move(what)}); }
 

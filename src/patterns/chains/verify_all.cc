@@ -9,6 +9,7 @@
 #include "base/workers.h"
 #include "patterns/chains/log.h"
 #include "patterns/chains/parts.h"
+#include "patterns/chains/salvage.h"
 #include "patterns/chains/verify.h"
 #include "patterns/chains/verify_groups.h"
 
@@ -16,6 +17,7 @@ namespace braid {
 namespace {
 
 using chains::ChainVerifier;
+using chains::IsLost;
 
 class Verification {
  public:
@@ -43,14 +45,18 @@ class Verification {
   }
 
  private:
-  // Those with a head and those with segments: each should have both.
+  // Those with a head and those with segments: each should have both. If one of the two cannot be read, the chains are
+  // those of the other, and what is wrong shows with them.
   Result<std::vector<int64_t>> ChainsToVerify() {
     std::vector<int64_t> chains = options_.chains;
     if (chains.empty()) {
       const Client client = parts_.clients.Acquire();
-      BRAID_TRY(chains, chains::ChainsInLog(client.get(), parts_.options));
-      BRAID_TRY(const std::vector<int64_t> heads, chains::ChainsWithHead(client.get(), parts_.options, parts_.heads));
-      chains.insert(chains.end(), heads.begin(), heads.end());
+      Result<std::vector<int64_t>> log = chains::ChainsInLog(client.get(), parts_.options);
+      const Result<std::vector<int64_t>> heads = chains::ChainsWithHead(client.get(), parts_.options, parts_.heads);
+      if (!log.ok() && (!IsLost(log.error()) || !heads.ok())) return log.error();
+      if (!heads.ok() && !IsLost(heads.error())) return heads.error();
+      if (log.ok()) chains = *std::move(log);
+      if (heads.ok()) chains.insert(chains.end(), heads->begin(), heads->end());
     }
     std::sort(chains.begin(), chains.end());
     chains.erase(std::unique(chains.begin(), chains.end()), chains.end());
@@ -65,11 +71,32 @@ class Verification {
   Status VerifyChain(int64_t chain) {
     const bool whole = options_.from_sequence <= 1;
     ChainVerifier verifier(chain, !whole, [this](ChainDamage damage) { AddDamage(std::move(damage)); });
-    BRAID_TRY(const std::optional<ChainHead> before, LoadHead(chain));
-    if (before) verifier.ExpectHead(*before);
+    const Result<std::optional<ChainHead>> before = LoadHead(chain);
+    if (!before.ok() && !IsLost(before.error())) return before.error();
+    if (before.ok() && *before) verifier.ExpectHead(**before);
+    Status read = ReadSegments(chain, verifier);
+    if (IsLost(read)) read = ReadWhatIsLeft(chain, verifier);
+    BRAID_CHECK_OK(read);
+    const Result<std::optional<ChainHead>> after = LoadHead(chain);
+    if (!after.ok() && !IsLost(after.error())) return after.error();
+    if (!before.ok() || !after.ok()) {
+      AddDamage({chain, verifier.last_sequence(),
+                 StrCat("the head cannot be read: ", (before.ok() ? after : before).error().message())});
+    } else if (whole || (*before && (*before)->sequence >= options_.from_sequence)) {
+      verifier.Finish(*before, *after);
+    }
+    const std::lock_guard lock(mu_);
+    report_.records += verifier.records();
+    report_.payload_bytes += verifier.payload_bytes();
+    shared_.insert(shared_.end(), verifier.shared().begin(), verifier.shared().end());
+    return {};
+  }
+
+  Status ReadSegments(int64_t chain, ChainVerifier& verifier) {
     const Client client = parts_.clients.Acquire();
-    chains::SegmentCursor cursor(client.get(), parts_.options,
-                                 {.chain = chain, .from_sequence = whole ? 0 : options_.from_sequence});
+    chains::SegmentCursor cursor(
+        client.get(), parts_.options,
+        {.chain = chain, .from_sequence = options_.from_sequence <= 1 ? 0 : options_.from_sequence});
     int64_t told = 0;
     const auto tell = [&] {
       Progress(verifier.records() - told);
@@ -78,22 +105,34 @@ class Verification {
     // While there are as many chains as threads, none is idle that could help with this one.
     while (chains_left_ >= threads_) {
       BRAID_TRY(const bson_t* document, cursor.Next());
-      if (document == nullptr) break;
+      if (document == nullptr) return {};
       verifier.Add(*document);
       tell();
     }
-    BRAID_CHECK_OK(chains::CheckedSegments(cursor, chain, helpers_).Run([&](const chains::SegmentCheck& check) {
+    return chains::CheckedSegments(cursor, chain, helpers_).Run([&](const chains::SegmentCheck& check) {
       verifier.Add(check);
       tell();
-    }));
-    BRAID_TRY(const std::optional<ChainHead> after, LoadHead(chain));
-    const bool in_range = whole || (before && before->sequence >= options_.from_sequence);
-    if (in_range) verifier.Finish(before, after);
-    const std::lock_guard lock(mu_);
-    report_.records += verifier.records();
-    report_.payload_bytes += verifier.payload_bytes();
-    shared_.insert(shared_.end(), verifier.shared().begin(), verifier.shared().end());
-    return {};
+    });
+  }
+
+  // After the store came upon a damaged place.
+  Status ReadWhatIsLeft(int64_t chain, ChainVerifier& verifier) {
+    const Client client = parts_.clients.Acquire();
+    const int64_t after = std::max(verifier.last_sequence(), options_.from_sequence - 1);
+    return chains::Salvage(
+        client.get(), parts_.options, chain, after,
+        {.on_segment = [&](const bson_t& segment) { verifier.Add(segment); },
+         .on_lost =
+             [&](int64_t before, int64_t last, std::string_view why) {
+               const bool to_the_end = last == 0;
+               verifier.AddUnreadable(to_the_end ? before : last, last,
+                                      StrCat("the records after ", before, to_the_end ? "" : " and up to this one",
+                                             " cannot be read: ", why));
+             },
+         .on_index_lost =
+             [&](std::string_view why) {
+               AddDamage({chain, verifier.last_sequence(), StrCat("the index of the log cannot be read: ", why)});
+             }});
   }
 
   // C9: who shares a record with another chain must be found in that chain too. Costs 24 bytes a shared record and
@@ -104,10 +143,11 @@ class Verification {
       const ChainVerifier::Shared mirror{side.sequence, side.other, side.chain};
       if (std::binary_search(shared_.begin(), shared_.end(), mirror)) continue;
       // Not among the chains to verify, or committed since that chain was read: so it is looked up.
-      BRAID_TRY(const bool stored, Has(side.other, side.sequence));
-      if (!stored) {
-        AddDamage({side.other, side.sequence, StrCat("missing, although chain ", side.chain, " shares it")});
-      }
+      const Result<bool> stored = Has(side.other, side.sequence);
+      if (!stored.ok() && !IsLost(stored.error())) return stored.error();
+      if (stored.ok() && *stored) continue;
+      AddDamage({side.other, side.sequence,
+                 StrCat(stored.ok() ? "missing" : "cannot be read", ", although chain ", side.chain, " shares it")});
     }
     return {};
   }
