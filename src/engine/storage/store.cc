@@ -24,7 +24,6 @@ namespace {
 
 rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
-constexpr uint64_t kFlushOnCloseBytes = 16 << 20;  // memtables beyond this would make the next start slow
 constexpr size_t kDeletesOneByOne = 1000;          // up to here deletes are cheaper for later reads than a range
 
 uint64_t Property(rocksdb::DB& db, const std::string& name) {
@@ -125,12 +124,14 @@ Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
 
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
+// Everything goes into table files: the next start has nothing to replay, and a byte that changes on the disk while the
+// store is closed costs the block it is in, not the log and so the whole store.
 Store::~Store() {
   impl_->syncer->Stop();
   rocksdb::DB& db = *impl_->db;
   if (writable().ok()) {
     if (newest() >= impl_->log_first) impl_->MarkEnd();
-    if (Property(db, rocksdb::DB::Properties::kCurSizeAllMemTables) > kFlushOnCloseBytes) {
+    if (Property(db, rocksdb::DB::Properties::kNumEntriesActiveMemTable) > 0) {
       const rocksdb::Status flushed = db.Flush({});
       if (!flushed.ok()) log::warn("closing the store: {}; the log keeps everything", flushed.ToString());
     }
