@@ -160,7 +160,7 @@ enum class RepairAction {
   /// Go on from the head: the refused record stays refused, whatever follows the head is accepted.
   kResume,
   /// Set the head to the newest record of the log, after a head was lost or changed; then go on. The whole chain must
-  /// verify otherwise.
+  /// verify otherwise. kConflictingOperationInProgress if it is written to meanwhile.
   kHeadFromLog,
 };
 

@@ -4,6 +4,7 @@
 #include "client/command.h"
 #include "client/fields.h"
 #include "patterns/chains/hash.h"
+#include "patterns/chains/log.h"
 #include "patterns/chains/parts.h"
 
 namespace braid {
@@ -86,10 +87,23 @@ Result<std::vector<ChainHead>> chains::Parts::LoadHeads(std::span<const int64_t>
 }
 
 Status chains::Parts::CreateHead(int64_t chain) {
+  bool has_records = false;
+  {
+    const Client client = clients.Acquire();
+    BRAID_CHECK_OK(FindSegments(client.get(), options, {.chain = chain, .limit = 1}, [&](const bson_t&) {
+      has_records = true;
+      return Status();
+    }));
+  }
   Bson filter;
   filter.Integer("_id", chain);
   Bson fields;
   fields.Integer("seq", 0).Binary("hash", chains::TextOf(chains::kGenesis)).Integer("records", 0).Integer("epoch", 0);
+  if (has_records) {  // else there may be a head by now, and nothing is inserted
+    Bson halted;
+    halted.Date("at", clock.NowMillis()).Text("why", "the head was lost: it has to be taken from the log");
+    fields.Document("halted", halted);
+  }
   Bson change;
   change.Document("$setOnInsert", fields);
   const Transaction::Update update{.filter = filter.get(), .change = change.get(), .upsert = true};

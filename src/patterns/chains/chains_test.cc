@@ -1,6 +1,9 @@
 // Appending: what is accepted, acknowledged again, refused; halts, repairs and shared records (C2, C4, C9).
 #include "braid/chains.h"
 
+#include <atomic>
+#include <thread>
+
 #include "client/fields.h"
 #include "patterns/chains/hash.h"
 #include "patterns/chains/testing.h"
@@ -155,6 +158,46 @@ TEST_P(ChainsTest, ALostHeadComesBackFromTheLog) {
   ExpectSound(*chains);
   EXPECT_EQ((*chains->Heads())[0].hash, (*before)[0].hash);
   ASSERT_OK(AppendOne(*chains, RecordOf(1, 6)));
+  ExpectSound(*chains);
+}
+
+// Without its head a chain would begin anew beside what it has.
+TEST_P(ChainsTest, AChainWhoseHeadIsLostAcceptsNothing) {
+  auto chains = Open();
+  for (int64_t i = 1; i <= 5; ++i) ASSERT_OK(AppendOne(*chains, RecordOf(1, i)));
+  Replace("log_heads", {});
+  chains = Open();
+  const Status refused = AppendOne(*chains, RecordOf(1, 6));
+  EXPECT_EQ(refused.code(), Code::kChainHalted);
+  EXPECT_NE(refused.message().find("the head was lost"), std::string_view::npos) << refused.message();
+  EXPECT_OK(AppendOne(*chains, RecordOf(2, 7)));
+  ASSERT_OK(chains->Repair(1, {.action = RepairAction::kHeadFromLog, .by = "ann", .reason = "lost"}));
+  EXPECT_OK(AppendOne(*chains, RecordOf(1, 8)));
+  ExpectSound(*chains);
+}
+
+// A head taken from a log that grows must not go back.
+TEST_P(ChainsTest, AHeadIsNotTakenFromALogThatGrows) {
+  const auto chains = Open();
+  const auto writer = Open();
+  int64_t sequence = 0;
+  for (int i = 0; i < 20; ++i) ASSERT_OK(AppendOne(*writer, RecordOf(1, ++sequence)));
+  std::atomic<bool> stop = false;
+  std::thread growing([&] {
+    while (!stop) ASSERT_OK(AppendOne(*writer, RecordOf(1, ++sequence)));
+  });
+  int refused = 0;
+  for (int i = 0; i < 30; ++i) {
+    const Status status =
+        chains->Repair(1, {.action = RepairAction::kHeadFromLog, .by = "ann", .reason = "to be sure"});
+    if (status.ok()) continue;
+    EXPECT_EQ(status.code(), Code::kConflictingOperationInProgress) << status.ToString();
+    ++refused;
+  }
+  stop = true;
+  growing.join();
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(Merged(*chains).size(), static_cast<size_t>(sequence));
   ExpectSound(*chains);
 }
 

@@ -8,14 +8,17 @@
 namespace braid::chains {
 
 Result<Append::Judgement> Append::Judge(Touched& chain, const ChainRecord& record, std::span<const int64_t> others) {
-  if (!chain.lease.ok()) return Judgement{.status = chain.lease};
   const ChainHead& now = chain.now;
   ChainRecordView view{.chain = now.chain,
                        .sequence = record.sequence,
                        .prev_hash = now.hash,
                        .also = others,
                        .payload = record.payload};
-  if (record.sequence <= now.sequence) return JudgeOld(chain, record, view);
+  if (record.sequence <= now.sequence) {
+    BRAID_TRY(Judgement judged, JudgeOld(chain, record, view));
+    if (chain.lease.ok() || judged.kind == Kind::kStored) return judged;
+  }
+  if (!chain.lease.ok()) return Judgement{.status = chain.lease};
   if (!now.halted.empty()) {
     return Judgement{
         .status = Status(Code::kChainHalted, StrCat("chain ", now.chain, " is halted until repaired; ", now.halted))};

@@ -55,6 +55,9 @@ TEST_P(ChainLeaseTest, AStalledOwnerThatWakesUpCannotAppend) {
   EXPECT_EQ(before_b.message(), "chain 1: the lease with epoch 1 was taken by another, whose epoch is 2");
   ASSERT_OK(AppendOne(*b, RecordOf(1, 3)));
   EXPECT_EQ(AppendOne(*a, RecordOf(1, 4)).code(), Code::kLeaseLost);
+  EXPECT_OK(AppendOne(*a, RecordOf(1, 1)));  // stored already: to say so needs no lease
+  EXPECT_EQ(AppendOne(*a, RecordOf(1, 1, "fork")).code(), Code::kLeaseLost);
+  EXPECT_TRUE(b->Heads()->front().halted.empty());
   EXPECT_EQ(Merged(*b), (std::vector<std::string>{"1@1 payload", "3@1 payload"}));
   ExpectSound(*b);
 }

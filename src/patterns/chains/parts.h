@@ -41,7 +41,8 @@ struct Parts {
   Status CreateCollections();
   /// The heads of some chains (all if none is named), ascending, in one snapshot; unknown chains are left out.
   Result<std::vector<ChainHead>> LoadHeads(std::span<const int64_t> numbers);
-  /// Makes sure that a chain has a head's document; it begins before the first record.
+  /// Makes sure that a chain has a head's document; it begins before the first record. One that was lost comes back
+  /// halted: where the chain ends, only the log can tell.
   Status CreateHead(int64_t chain);
 
   Clients& clients;

@@ -26,6 +26,21 @@ void AppendHead(const char* key, const std::optional<ChainHead>& head, Bson& to)
   to.Document(key, fields.Integer("epoch", head->epoch));
 }
 
+/// The head's document as it is; null if there is none.
+Result<client::BsonPtr> DocumentOf(chains::Parts& parts, int64_t chain) {
+  Bson filter;
+  filter.Integer("_id", chain);
+  const Bson opts;
+  const Client client = parts.clients.Acquire();
+  client::BsonPtr head;
+  BRAID_CHECK_OK(chains::Find(client::CollectionOf(client.get(), parts.options.database, parts.heads), filter, opts,
+                              [&](const bson_t& document) {
+                                head.reset(bson_copy(&document));
+                                return Status();
+                              }));
+  return head;
+}
+
 // What the log says the head is; kRecordDamaged if the log itself is not sound.
 Result<ChainHead> HeadFromLog(chains::Parts& parts, int64_t chain) {
   std::optional<ChainDamage> first;
@@ -54,11 +69,14 @@ class Repairing {
     by_chain_.Integer("_id", chain);
   }
 
-  Status Run(Transaction& transaction, const std::optional<ChainHead>& from_log) {
+  /// `seen`: the head's document before the log was read, null if there was none.
+  Status Run(Transaction& transaction, const std::optional<ChainHead>& from_log, const bson_t* seen) {
     std::optional<ChainHead> before;
     Status why_none(Code::kRecordDamaged, "there is no head");
     int64_t epoch = 0;
+    bool moved = seen != nullptr;
     BRAID_CHECK_OK(transaction.Find(parts_.heads, by_chain_.get(), [&](const bson_t& document) {
+      moved = seen == nullptr || !bson_equal(seen, &document);
       epoch = client::IntegerOf(&document, "epoch");
       auto head = chains::HeadOf(document);
       why_none = head.status();
@@ -72,6 +90,11 @@ class Repairing {
     }));
     ChainHead after;
     if (from_log) {
+      // The log may have grown since it was read. The head must not go back: records would be forgotten.
+      if (moved) {
+        return Status(Code::kConflictingOperationInProgress,
+                      StrCat("chain ", chain_, " was written to meanwhile; its head is not taken from the log"));
+      }
       after = *from_log;
       after.epoch = epoch;
     } else {
@@ -124,11 +147,13 @@ Status Chains::Repair(int64_t chain, const RepairOptions& options) {
   const std::lock_guard lock(state.mu);
   state.known = false;
   std::optional<ChainHead> from_log;
+  client::BsonPtr seen;
   if (options.action == RepairAction::kHeadFromLog) {
+    BRAID_TRY(seen, DocumentOf(*parts_, chain));
     BRAID_TRY(from_log, HeadFromLog(*parts_, chain));
   }
   return RunTransaction(parts_->clients, {.database = parts_->options.database}, [&](Transaction& transaction) {
-    return Repairing(*parts_, chain, options).Run(transaction, from_log);
+    return Repairing(*parts_, chain, options).Run(transaction, from_log, seen.get());
   });
 }
 
