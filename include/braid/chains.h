@@ -24,7 +24,7 @@
 //   {_id: "<chain>:<first_seq, 19 digits>", symbol_id, first_seq, last_seq, count, prev_hash, hash, epoch, created_at,
 //   data}
 // with an index on {symbol_id: 1, last_seq: 1}; prev_hash is that of the first record, hash that of the last. data is
-//      0   1  1: version of this format
+//      0   1  2: version of this format
 //      1   1  0: the records follow as they are; 1: as one Zstandard frame
 //      2   2  zero
 //      4   4  count
@@ -32,7 +32,7 @@
 //     12   8  symbol_id
 //     20   8  epoch
 //     28   8  created_at, milliseconds since 1970
-//     36   8  of compressed records: the first 8 bytes of the frame's SHA-256; else zero
+//     36   8  of compressed records: XXH3 of the frame, 64 bits without a seed; else zero
 //     44  32  for each record: its hash
 //             the records: for each sequence 8, k 4, n 4, the other chains 8k, payload n
 // The collection <log>_heads has one document a chain: {_id: <chain>, seq, hash, records, epoch, halted: {…} if

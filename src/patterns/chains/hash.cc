@@ -1,6 +1,7 @@
 #include "patterns/chains/hash.h"
 
 #include <openssl/evp.h>
+#include <xxhash.h>
 
 #include <cstring>
 #include <memory>
@@ -35,15 +36,10 @@ class Sha256 {
 constexpr size_t kHeaderBytes = 72;
 constexpr char kTag[16] = {'b', 'r', 'a', 'i', 'd', '.', 'c', 'h', 'a', 'i', 'n', '.', 'v', '1', 0, 0};
 
-Sha256& ThisThreads() {
-  thread_local Sha256 sha;
-  return sha;
-}
-
 }  // namespace
 
 ChainHash HashChainRecord(const ChainRecordView& record) {
-  Sha256& sha = ThisThreads();
+  thread_local Sha256 sha;
   uint8_t header[kHeaderBytes];
   std::memcpy(header, kTag, sizeof(kTag));
   chains::Put64(header + 16, record.chain);
@@ -62,13 +58,7 @@ ChainHash HashChainRecord(const ChainRecordView& record) {
   return sha.End();
 }
 
-int64_t chains::SealOf(std::string_view frame) {
-  Sha256& sha = ThisThreads();
-  sha.Begin();
-  sha.Add(frame.data(), frame.size());
-  const ChainHash hash = sha.End();
-  return Get64(reinterpret_cast<const char*>(hash.data()));
-}
+int64_t chains::SealOf(std::string_view frame) { return static_cast<int64_t>(XXH3_64bits(frame.data(), frame.size())); }
 
 std::string chains::HexOf(const ChainHash& hash) { return Hex(TextOf(hash)); }
 

@@ -16,8 +16,8 @@ inline std::string_view TextOf(const ChainHash& hash) {
 /// 64 hexadecimal digits.
 std::string HexOf(const ChainHash& hash);
 
-/// The first 8 bytes of the SHA-256 of compressed records. Other frames give the same records, so that the records' own
-/// hashes alone would not show every changed bit.
+/// XXH3 of compressed records. Other frames give the same records, so that the records' own hashes alone would not show
+/// every changed bit; who changes a frame on purpose changes no record by it.
 int64_t SealOf(std::string_view frame);
 
 }  // namespace braid::chains

@@ -14,8 +14,8 @@ namespace {
 
 using Compressor = std::unique_ptr<ZSTD_CCtx, decltype([](ZSTD_CCtx* context) { ZSTD_freeCCtx(context); })>;
 
-// Appends the compressed bytes to `to`; false, with `to` as it was, if they are hardly fewer. What is compressed is
-// hashed once more, for the seal, by every reader: that must be worth it. Headers alone make random payloads shrink.
+// Appends the compressed bytes to `to`; false, with `to` as it was, if they are hardly fewer: every
+// reader has to decompress them. Headers alone make random payloads shrink.
 bool Compress(const std::string& plain, int level, std::string& to) {
   thread_local const Compressor context(ZSTD_createCCtx());
   BRAID_ASSERT(context != nullptr);

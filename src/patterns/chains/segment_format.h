@@ -6,7 +6,7 @@
 
 namespace braid::chains {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
 constexpr uint8_t kPlain = 0;
 constexpr uint8_t kZstandard = 1;
 constexpr size_t kSealAt = 36;

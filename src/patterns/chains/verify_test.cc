@@ -102,7 +102,7 @@ TEST(ChainVerifierTest, AMissingSegmentIsNamedByTheNext) {
   EXPECT_NE(found[0].what.find("missing"), std::string::npos);
 }
 
-// Their headers would shrink, but each reader would pay for it with the seal.
+// Their headers would shrink, but each reader would pay for it.
 TEST(ChainVerifierTest, RandomPayloadsStayAsTheyAre) {
   Random random(test::Seed());
   SegmentBuilder builder;
