@@ -71,28 +71,17 @@ void Intake::Submit(std::string_view line) {
 void Intake::Queue(const Output& output, Answer answer) {
   ChainRecord record = ToRecord(output);
   const std::vector<int64_t> symbols = SymbolsOf(record);
-  Status entered;
-  if (IsGone(symbols)) {
-    entered = Status(Code::kLeaseLost, StrCat("an earlier output of symbol ", output.symbol_id(),
-                                              " was left to the service that has its lease"));
-  } else {
-    entered = settlement_.leases_.Enter(symbols);
-  }
+  Status entered = WhyGone(symbols);
+  if (entered.ok()) entered = settlement_.leases_.Enter(symbols);
   if (!entered.ok()) {
-    if (entered.code() == Code::kLeaseLost) {
-      const std::lock_guard lock(mu_);
-      gone_.insert(symbols.begin(), symbols.end());
-    }
+    SetGone(symbols, entered);
     return Finish(std::move(answer), entered);
   }
   const auto done = [this, answer, symbols](const Appended& appended) {
     Answer finished = answer;
     finished.outcome = appended.duplicate ? Outcome::kDuplicate : Outcome::kAccepted;
     finished.hash = appended.hash;
-    if (appended.status.code() == Code::kLeaseLost) {
-      const std::lock_guard lock(mu_);
-      gone_.insert(symbols.begin(), symbols.end());
-    }
+    if (appended.status.code() == Code::kLeaseLost) SetGone(symbols, appended.status);
     settlement_.leases_.Leave(symbols, appended.status);
     Finish(std::move(finished), appended.status);
   };
@@ -102,12 +91,22 @@ void Intake::Queue(const Output& output, Answer answer) {
   }
 }
 
-bool Intake::IsGone(const std::vector<int64_t>& symbols) {
+Status Intake::WhyGone(const std::vector<int64_t>& symbols) {
   const std::lock_guard lock(mu_);
   for (const int64_t symbol : symbols) {
-    if (gone_.contains(symbol)) return true;
+    const auto gone = gone_.find(symbol);
+    if (gone == gone_.end()) continue;
+    return Status(gone->second,
+                  StrCat("an earlier output of symbol ", symbol,
+                         gone->second == Code::kLeaseLost ? " was left to the service that has its lease"
+                                                          : " failed, and this one must not be stored without it"));
   }
-  return false;
+  return {};
+}
+
+void Intake::SetGone(const std::vector<int64_t>& symbols, const Status& why) {
+  const std::lock_guard lock(mu_);
+  for (const int64_t symbol : symbols) gone_.emplace(symbol, why.code());
 }
 
 void Intake::Finish(Answer answer, const Status& status) {

@@ -7,9 +7,9 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -93,8 +93,9 @@ class Settlement {
 
 /// One source of outputs: a file, or a connection. Outputs of one symbol are appended in the order of Submit(). Once an
 /// output is answered kElsewhere, so are all later ones of its symbols from this intake, even if the lease comes free
-/// meanwhile: what was refused would be missing between them. A new intake, which begins where the log ends, tries
-/// again. One thread submits; totals() any.
+/// meanwhile: what was refused would be missing between them. The same holds for kFailed, if the store failed when it
+/// was asked for the lease. A new intake, which begins where the log ends, tries again. One thread submits; totals()
+/// any.
 class Intake {
  public:
   /// Called once for each line, on any thread and in any order; it must not wait for other answers.
@@ -115,7 +116,8 @@ class Intake {
  private:
   void Queue(const Output& output, Answer answer);
   void Finish(Answer answer, const Status& status);
-  bool IsGone(const std::vector<int64_t>& symbols);
+  Status WhyGone(const std::vector<int64_t>& symbols);
+  void SetGone(const std::vector<int64_t>& symbols, const Status& why);
 
   Settlement& settlement_;
   const OnAnswer on_answer_;
@@ -124,8 +126,8 @@ class Intake {
   std::array<std::atomic<uint64_t>, kOutcomes> counts_{};
   std::mutex mu_;
   std::condition_variable idle_;
-  uint64_t answered_ = 0;   // guarded by mu_, as is the next
-  std::set<int64_t> gone_;  // symbols with an output that was answered kElsewhere
+  uint64_t answered_ = 0;         // guarded by mu_, as is the next
+  std::map<int64_t, Code> gone_;  // symbols with an output that nothing may pass, and why it was not taken
 };
 
 }  // namespace braid::settlement

@@ -8,6 +8,7 @@
 namespace braid::settlement {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class SettlementTest : public SettlementStoreTest {};
@@ -123,6 +124,29 @@ TEST_P(SettlementTest, ALostSymbolStaysLostForItsIntake) {
   EXPECT_EQ(submit(4), Outcome::kElsewhere);
   EXPECT_EQ(Ingest(*a, {ToJson(OutputOf(1, 3))}).at(1).outcome, Outcome::kAccepted);
   EXPECT_EQ(Stored(a->chains()).size(), 3u);
+}
+
+// The same holds for an output that failed because its lease could not be asked for: the later ones wait for it (C4).
+TEST_P(SettlementTest, NothingPassesAnOutputWhoseLeaseCouldNotBeAskedFor) {
+  FlakyClients flaky(store_.clients());
+  const auto settlement = Open(flaky, TestOptions("a"));
+  {
+    std::vector<Outcome> outcomes;
+    Intake intake(*settlement, [&](const Answer& answer) { outcomes.push_back(answer.outcome); });
+    flaky.Fail(true);
+    intake.Submit(ToJson(OutputOf(1, 1)));
+    intake.Flush();
+    flaky.Fail(false);
+    intake.Submit(ToJson(OutputOf(1, 2)));
+    intake.Flush();
+    intake.Submit(ToJson(OutputOf(2, 3)));
+    intake.Flush();
+    EXPECT_THAT(outcomes, ElementsAre(Outcome::kFailed, Outcome::kFailed, Outcome::kAccepted));
+  }
+  const auto again = Ingest(*settlement, {ToJson(OutputOf(1, 1)), ToJson(OutputOf(1, 2)), ToJson(OutputOf(2, 3))});
+  EXPECT_EQ(again.at(1).outcome, Outcome::kAccepted) << again.at(1).status.ToString();
+  EXPECT_EQ(again.at(2).outcome, Outcome::kAccepted) << again.at(2).status.ToString();
+  EXPECT_EQ(again.at(3).outcome, Outcome::kDuplicate);
 }
 
 }  // namespace
