@@ -1,6 +1,10 @@
 #include "services/settlement/connection.h"
 
+#include <poll.h>
+
 #include <boost/asio/write.hpp>
+#include <cerrno>
+#include <chrono>
 #include <thread>
 
 #include "base/strings.h"
@@ -14,6 +18,8 @@ using boost::system::error_code;
 
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kLengthBytes = 4;
+constexpr std::chrono::seconds kLingerMost{1};
+constexpr int kSilentMillis = 100;
 
 uint32_t LengthOf(std::string_view bytes) {
   uint32_t length = 0;
@@ -29,7 +35,12 @@ void Connection::Run() {
   replies_.End();
   writer.join();
   intake_.Flush();
-  Shutdown(Socket::shutdown_both);
+  Linger();
+}
+
+void Connection::Close() {
+  error_code ignored;
+  socket_.close(ignored);
 }
 
 void Connection::Shutdown(Socket::shutdown_type what) {
@@ -42,14 +53,23 @@ void Connection::Read() {
   bool readable = true;
   for (;;) {
     buffer.erase(0, SubmitMessages(buffer, readable));
-    if (!readable) return;
+    if (!readable || !AwaitBytes()) return;
     const size_t size = buffer.size();
     buffer.resize(size + kReadBytes);
     error_code error;
     const size_t more = socket_.read_some(asio::buffer(buffer.data() + size, kReadBytes), error);
-    if (error) return;
+    client_ended_ = error.failed();
+    if (client_ended_) return;
     buffer.resize(size + more);
   }
+}
+
+// False: there is something else to do than to read. A shutdown of the reading side would wake the reader too, but some
+// kernels go on to take in bytes after it, without end if the client sends without end.
+bool Connection::AwaitBytes() {
+  pollfd waited[] = {{stop_.fd(), POLLIN, 0}, {socket_.native_handle(), POLLIN, 0}};
+  while (::poll(waited, 2, -1) < 0 && errno == EINTR) continue;
+  return waited[0].revents == 0;
 }
 
 // Submits the messages that are there in full, and gives their bytes.
@@ -85,6 +105,20 @@ void Connection::Write() {
     if (!error) continue;
     replies_.Abandon();
     return Shutdown(Socket::shutdown_both);  // and the reader ends too
+  }
+}
+
+// To close a socket while there are bytes that were not read resets the connection, and the client may lose replies
+// that are on their way. So what a client still sends is read and dropped, until it falls silent or for a second.
+void Connection::Linger() {
+  Shutdown(Socket::shutdown_send);
+  std::string dropped(kReadBytes, '\0');
+  const auto end = std::chrono::steady_clock::now() + kLingerMost;
+  pollfd waited = {socket_.native_handle(), POLLIN, 0};
+  error_code error;
+  while (!client_ended_ && !error && std::chrono::steady_clock::now() < end) {
+    if (::poll(&waited, 1, kSilentMillis) <= 0) return;
+    socket_.read_some(asio::buffer(dropped), error);
   }
 }
 

@@ -17,8 +17,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::chrono::seconds kPatience{5};
-
 void Add(const Totals& totals, Totals& sum) {
   for (size_t i = 0; i < kOutcomes; ++i) sum.counts[i] += totals.counts[i];
 }
@@ -51,6 +49,7 @@ class Listener::Parts {
       return Status(Code::kSocketException,
                     StrCat("cannot listen on ", options_.address, " port ", options_.port, ": ", error.message()));
     }
+    BRAID_CHECK_OK(stop_.Open());
     accepting_ = std::thread([this] { Accept(); });
     return {};
   }
@@ -64,10 +63,14 @@ class Listener::Parts {
     }
     ::shutdown(acceptor_.native_handle(), SHUT_RD);  // wakes accept(), which close() would not
     accepting_.join();
+    stop_.Raise();
+    if (!AwaitEnd()) AbortAll();
+    if (!AwaitEnd()) {
+      // No client is waited for any more, so it is the store that does not answer.
+      log::warn("connections have outputs that could not be committed; they are given up");
+      settlement_.writers().Stop(options_.patience).Ignore("each output is told its own outcome");
+    }
     std::unique_lock lock(mu_);
-    for (Running& running : running_) running.connection.Shutdown(tcp::socket::shutdown_receive);
-    changed_.wait_for(lock, kPatience, [&] { return active_ == 0; });
-    for (Running& running : running_) running.connection.Shutdown(tcp::socket::shutdown_both);
     changed_.wait(lock, [&] { return active_ == 0; });
     Reap();
   }
@@ -86,12 +89,25 @@ class Listener::Parts {
 
  private:
   struct Running {
-    Running(Settlement& settlement, tcp::socket socket, uint32_t due_max)
-        : connection(settlement, std::move(socket), due_max) {}
+    Running(Settlement& settlement, tcp::socket socket, uint32_t due_max, const StopSignal& stop)
+        : connection(settlement, std::move(socket), due_max, stop) {}
     Connection connection;
     bool finished = false;  // guarded by mu_
     std::thread thread;
   };
+
+  // False: some connections have not ended within the time there is.
+  bool AwaitEnd() {
+    std::unique_lock lock(mu_);
+    return changed_.wait_for(lock, options_.patience, [&] { return active_ == 0; });
+  }
+
+  void AbortAll() {
+    const std::lock_guard lock(mu_);
+    for (Running& running : running_) {
+      if (!running.finished) running.connection.Abort();
+    }
+  }
 
   void Accept() {
     for (;;) {
@@ -116,11 +132,12 @@ class Listener::Parts {
   void Begin(tcp::socket socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    Running& running = running_.emplace_back(settlement_, std::move(socket), options_.due_max);
+    Running& running = running_.emplace_back(settlement_, std::move(socket), options_.due_max, stop_);
     ++active_;
     running.thread = std::thread([this, &running] {
       running.connection.Run();
       const std::lock_guard lock(mu_);
+      running.connection.Close();  // now: the next Reap() may be long after
       running.finished = true;
       --active_;
       changed_.notify_all();
@@ -141,6 +158,7 @@ class Listener::Parts {
   asio::io_context context_;
   tcp::acceptor acceptor_;
   uint16_t port_ = 0;
+  StopSignal stop_;
   std::thread accepting_;
   mutable std::mutex mu_;
   std::condition_variable changed_;

@@ -19,6 +19,7 @@
 // answered with 1.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,6 +35,8 @@ struct ListenerOptions {
   uint32_t connections_max = 64;
   /// Replies due on one connection before it is not read from. Default 10000.
   uint32_t due_max = 10'000;
+  /// How long the end waits for clients to take their replies, and then for a store that fails. Default 5 s.
+  std::chrono::milliseconds patience{5000};
 };
 
 inline constexpr uint32_t kMessageBytesMax = 8u << 20;
@@ -47,7 +50,9 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// Reads nothing more, sends the replies that are due (for 5 s at most) and closes.
+  /// Reads nothing more, sends the replies that are due and closes. A client that has not taken its replies after
+  /// options.patience loses them. If the store fails for as long after that, the settlement's writers are stopped: what
+  /// is left is answered kFailed.
   void Stop();
   uint16_t port() const;
   uint32_t connections() const;

@@ -3,78 +3,17 @@
 
 #include <gmock/gmock.h>
 
-#include <boost/asio.hpp>
 #include <thread>
 
 #include "base/strings.h"
-#include "services/settlement/testing.h"
+#include "services/settlement/listener_testing.h"
 
 namespace braid::settlement {
 namespace {
 
-namespace asio = boost::asio;
-using asio::ip::tcp;
 using ::testing::HasSubstr;
 
-std::string BigEndian(uint64_t value, int bytes) {
-  std::string out;
-  for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i));
-  return out;
-}
-
-std::string Message(const std::string& body) { return BigEndian(body.size(), 4) + body; }
-
-struct Reply {
-  uint64_t sequence = 0;
-  Outcome outcome = Outcome::kFailed;
-  std::string rest;  // hash or reason
-};
-
-class EngineClient {
- public:
-  explicit EngineClient(uint16_t port) : socket_(context_) {
-    socket_.connect({asio::ip::address_v4::loopback(), port});
-  }
-  void Send(const std::string& bytes) { asio::write(socket_, asio::buffer(bytes)); }
-  void End() { socket_.shutdown(tcp::socket::shutdown_send); }
-  /// All up to the end of the connection.
-  std::vector<Reply> Replies() {
-    std::string bytes;
-    boost::system::error_code error;
-    asio::read(socket_, asio::dynamic_buffer(bytes), error);
-    std::vector<Reply> replies;
-    for (size_t at = 0; at < bytes.size();) {
-      Reply& reply = replies.emplace_back();
-      reply.sequence = Number(bytes, at, 8);
-      reply.outcome = static_cast<Outcome>(Number(bytes, at, 1));
-      const size_t size = reply.outcome <= Outcome::kDuplicate ? 32 : Number(bytes, at, 2);
-      reply.rest = bytes.substr(at, size);
-      at += size;
-    }
-    return replies;
-  }
-
- private:
-  static uint64_t Number(const std::string& bytes, size_t& at, int size) {
-    uint64_t value = 0;
-    for (int i = 0; i < size; ++i) value = value << 8 | static_cast<uint8_t>(bytes.at(at++));
-    return value;
-  }
-  asio::io_context context_;
-  tcp::socket socket_;
-};
-
-class ListenerTest : public SettlementStoreTest {
- protected:
-  void Listen(ListenerOptions options = {}) {
-    settlement_ = Open();
-    auto opened = Listener::Open(*settlement_, options);
-    ASSERT_OK(opened);
-    listener_ = *std::move(opened);
-  }
-  std::unique_ptr<Settlement> settlement_;
-  std::unique_ptr<Listener> listener_;
-};
+class ListenerTest : public ListenerStoreTest {};
 INSTANTIATE_ON_STORES(ListenerTest);
 
 TEST_P(ListenerTest, OnlyLoopbackAddresses) {
