@@ -43,7 +43,19 @@ Result<Checkpoint> SignHeads(Chains& chains, const SigningKey& key, int64_t now_
   const ChainsOptions& options = chains.options();
   CheckpointInput input{.store = StrCat(options.database, ".", options.log), .created_at_ms = now_ms};
   BRAID_TRY(const std::vector<ChainHead> heads, chains.Heads());
-  for (const ChainHead& head : heads) input.heads.push_back({head.chain, head.sequence, head.hash});
+  for (const ChainHead& head : heads) {
+    bool found = false;
+    BRAID_CHECK_OK(chains.Read(head.chain, head.sequence, [&](const ChainRecordView& record) -> Result<bool> {
+      found = record.sequence == head.sequence && record.hash == head.hash;
+      return false;
+    }));
+    if (!found) {
+      return Status(Code::kRecordDamaged, StrCat("symbol ", head.chain, ": its head is output ", head.sequence,
+                                                 " with a hash that the log does not have; braid settlement verify "
+                                                 "says more"));
+    }
+    input.heads.push_back({head.chain, head.sequence, head.hash});
+  }
   return MakeCheckpoint(std::move(input), key);
 }
 

@@ -19,7 +19,7 @@ struct StoredCheckpoint {
   std::string key_id;
 };
 
-/// Signs the heads as they are now.
+/// Signs the heads as they are now. kRecordDamaged if the log does not have the record that a head names.
 Result<Checkpoint> SignHeads(Chains& chains, const SigningKey& key, int64_t now_ms);
 
 /// kBSONObjectTooLarge with more than about 100 000 symbols: such a checkpoint can only be kept as a file.

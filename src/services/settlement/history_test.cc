@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/strings.h"
 #include "client/handles.h"
 #include "services/settlement/checkpoints.h"
 #include "services/settlement/testing.h"
@@ -81,6 +82,43 @@ TEST_P(HistoryTest, EveryRecordCanBeProven) {
   ASSERT_OK(list);
   ASSERT_EQ(list->size(), 1u);
   EXPECT_EQ(list->front().sequence, 200);
+}
+
+// A head that was changed must not get a signature that says the chain stood there.
+TEST_P(HistoryTest, AHeadThatTheLogDoesNotHaveIsNotSigned) {
+  const auto settlement = Open();
+  Ingest(*settlement, Generated(50, {.symbols = 2}));
+  ASSERT_OK(SignHeads(settlement->chains(), key_, 1));
+  client::Bson filter;
+  filter.Integer("_id", 1);
+  client::Bson hash;
+  hash.Binary("hash", std::string(32, 'x'));
+  client::Bson update;
+  update.Document("$set", hash);
+  bson_error_t error;
+  const Client client = store_.clients().Acquire();
+  const auto heads = client::CollectionOf(client.get(), store_.database(), "engine_output_log_heads");
+  ASSERT_TRUE(mongoc_collection_update_one(heads.get(), filter.get(), update.get(), nullptr, nullptr, &error));
+  const auto refused = SignHeads(settlement->chains(), key_, 1);
+  EXPECT_EQ(refused.status().code(), Code::kRecordDamaged);
+  EXPECT_THAT(refused.status().ToString(), HasSubstr("symbol 1"));
+}
+
+TEST_P(HistoryTest, AProofThatWouldBeTooLongIsRefused) {
+  const auto settlement = Open();
+  std::vector<std::string> lines;
+  for (int64_t i = 1; i <= 8; ++i) {
+    Output output = OutputOf(1, i);
+    output.input = StrCat("{\"text\":\"", std::string(7 << 20, 'x'), "\"}");
+    lines.push_back(ToJson(output));
+  }
+  ASSERT_TRUE(Count(Ingest(*settlement, lines)).all_stored());
+  const auto checkpoint = SignHeads(settlement->chains(), key_, 1);
+  ASSERT_OK(checkpoint);
+  const auto refused = Prove(settlement->chains(), *checkpoint, 1, 1);
+  EXPECT_EQ(refused.status().code(), Code::kBadValue);
+  EXPECT_THAT(refused.status().ToString(), HasSubstr("an earlier checkpoint makes a smaller one"));
+  EXPECT_OK(Prove(settlement->chains(), *checkpoint, 1, 7));
 }
 
 }  // namespace

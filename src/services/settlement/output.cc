@@ -2,6 +2,8 @@
 
 #include <simdjson.h>
 
+#include <limits>
+
 #include "base/strings.h"
 #include "services/settlement/json_fields.h"
 
@@ -86,6 +88,9 @@ Status ReadOutput(json::element document, Output& output) {
       Optional("trades", ListInto(output.trades, ReadTrade)),
       Optional("balance_events", ListInto(output.balance_events, ReadBalanceEvent)),
       Optional("prev_hash", HashInto(output.prev_hash)), Optional("hash", HashInto(output.hash))));
+  if (output.output_seq == std::numeric_limits<int64_t>::max()) {
+    return Bad(Where{nullptr, "output_seq"}, StrCat("is ", output.output_seq, "; nothing could come after it"));
+  }
   if (symbol && *symbol != output.symbol_id()) {
     return Bad(Where{nullptr, "symbol_id"},
                StrCat("is ", *symbol, ", but the output is of symbol ", output.symbol_id(), ": the ",

@@ -77,6 +77,8 @@ TEST(OutputTest, AReasonNamesTheField) {
   EXPECT_EQ(ReasonOf(R"({"output_seq":0,"input":{}})"), "output_seq is 0; it must be at least 1");
   EXPECT_EQ(ReasonOf(R"({"output_seq":"1","input":{}})"), "output_seq is not an integer");
   EXPECT_EQ(ReasonOf(R"({"output_seq":9223372036854775808,"input":{}})"), "output_seq is above 9223372036854775807");
+  EXPECT_EQ(ReasonOf(R"({"output_seq":9223372036854775807,"input":{}})"),
+            "output_seq is 9223372036854775807; nothing could come after it");
   EXPECT_EQ(ReasonOf(R"({"output_seq":1,"input":[]})"), "input is not an object");
   EXPECT_EQ(ReasonOf(R"({"output_seq":1,"input":{"a":{"b":1,"b":2}}})"), "input.a.b is there twice");
   EXPECT_EQ(ReasonOf(R"({"output_seq":1,"output_seq":1,"input":{}})"), "output_seq is there twice");
@@ -92,6 +94,17 @@ TEST(OutputTest, AReasonNamesTheField) {
   const std::string deep =
       StrCat(R"({"output_seq":1,"input":{"a":)", std::string(100, '['), std::string(100, ']'), "}}");
   EXPECT_THAT(ReasonOf(deep), HasSubstr("is more than 64 levels deep"));
+}
+
+// What JSON does not have, or what has no one spelling.
+TEST(OutputTest, TextAndNumbersThatAreNoneAreRefused) {
+  for (const char* bad :
+       {R"("\ud800")", R"("\udc00")", R"("\ud800A")", "\"\xff\"", "\"\xed\xa0\x80\"", "\"\n\"", "NaN", "Infinity",
+        "1e400", "-1e400", "123456789012345678901234567890", "01", "+1", ".5", "1.", "{} {}", "'a'", "[1,]"}) {
+    EXPECT_THAT(ReasonOf(StrCat(R"({"output_seq":1,"input":{"a":)", bad, "}}")), HasSubstr("not valid JSON")) << bad;
+  }
+  EXPECT_THAT(ReasonOf(R"({"output_seq":1,"input":{}} {})"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(ReasonOf(std::string(100'000, '[')), HasSubstr("not valid JSON"));
 }
 
 TEST(OutputTest, DecimalsAreDecimalsInStrings) {
