@@ -191,6 +191,21 @@ test('made-up outputs give and take the same of every asset', () => {
   }
 });
 
+test('numbers and files that are too large are refused', () => {
+  const failing = (...args) => {
+    const { status, stderr } = spawnSync(binary, ['settlement', ...args], { encoding: 'utf8', timeout: 60_000 });
+    assert.equal(status, 1, stderr);
+    return stderr;
+  };
+  assert.match(failing('generate', '--first', '9223372036854775805', '--outputs', '3'), /only 2 numbers/);
+  assert.equal(generate('--first', '9223372036854775805', '--outputs', '2').length, 2);
+  const key = join(directory, 'large.pem');
+  const publicKey = join(directory, 'large.pub');
+  offline('keygen', ['--key', key, '--public-key', publicKey]);
+  assert.match(failing('check-proof', '/dev/zero', '--public-key', publicKey), /has more than 134217728 bytes/);
+  assert.match(failing('check-proof', directory, '--public-key', publicKey), /cannot read/);
+});
+
 test('a bad line is refused with its number and reason, and the rest goes on', () => {
   const { json } = settlement();
   const result = json('ingest', ['-'], text([order(1, 1), '{"output_seq":2}', order(1, 3), 'junk', order(1, 5, { symbol_id: 9 })]));
@@ -225,7 +240,7 @@ test('a wrong prev_hash halts its symbol, the others go on, and repair lets it g
 });
 
 test('a changed byte is found, and the symbol and output are named', async () => {
-  const { json, db } = settlement();
+  const { json, run, db } = settlement();
   assert.equal(json('ingest', ['--batch', '20', '-'], text(generate('--outputs', '400', '--symbols', '3', '--seed', '2'))).accepted, 400);
   const log = db.collection('engine_output_log');
   const segments = await log.find({ symbol_id: 2 }).sort({ last_seq: 1 }).toArray();
@@ -239,6 +254,8 @@ test('a changed byte is found, and the symbol and output are named', async () =>
   assert.deepEqual([verified.damage[0].symbol_id, verified.damage[0].output_seq], [2, Number(segment.first_seq)], JSON.stringify(verified.damage));
   assert.ok(verified.damage.every(({ symbol_id }) => symbol_id === 2));
   assert.equal(json('verify', ['--symbol', '1', '--symbol', '3']).ok, true);
+  const unknown = run('verify', ['--symbol', '1', '--symbol', '99']);
+  assert.deepEqual([unknown.status, /the log has no symbol 99/.test(unknown.stderr)], [1, true], unknown.stderr);
 });
 
 test('a checkpoint shows that history was rewritten although every hash is right, and proves outputs offline', async () => {

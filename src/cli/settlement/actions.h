@@ -44,7 +44,9 @@ Status WriteFile(const std::string& path, std::string_view text);
 /// The text of a checkpoint, or of a proof, in a file may have this many bytes.
 inline constexpr size_t kTextBytesMax = 128u << 20;
 
-/// Milliseconds since 1970 as "2024-05-01T12:00:00Z".
+/// Milliseconds since 1970 as "2024-05-01T12:00:00Z", in the years 1970 to 9999: the nearest of them.
 std::string Time(int64_t millis);
+/// The same as "2024-05-01T12:00:00.000Z".
+std::string TimeWithMillis(int64_t millis);
 
 }  // namespace braid::cli::settlement

@@ -50,7 +50,10 @@ void PrintText(const VerifyReport& report) {
 
 Status ToStatus(const VerifyReport& report) {
   if (report.ok()) return {};
-  return Status(Code::kRecordDamaged, StrCat(report.damaged, " damaged; --json names all of it"));
+  return Status(Code::kRecordDamaged, StrCat(report.damaged, " damaged; --json names ",
+                                             report.damage.size() < static_cast<size_t>(report.damaged)
+                                                 ? StrCat("the first ", report.damage.size())
+                                                 : std::string("all of it")));
 }
 
 }  // namespace braid::cli::settlement

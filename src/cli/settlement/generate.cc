@@ -1,6 +1,7 @@
 // braid settlement generate: outputs to try things out with.
 #include <CLI/CLI.hpp>
 
+#include "base/strings.h"
 #include "cli/settlement/actions.h"
 #include "cli/transfer/made_up.h"
 #include "services/settlement/generator.h"
@@ -14,6 +15,11 @@ struct Args {
 };
 
 Status Run(const Args& args) {
+  const int64_t most = braid::settlement::kOutputSeqMax - args.generator.first_sequence + 1;
+  if (args.outputs > static_cast<uint64_t>(most)) {
+    return Status(Code::kBadValue, StrCat("from ", args.generator.first_sequence, " on there are only ", most,
+                                          " numbers: --outputs ", args.outputs, " is too many"));
+  }
   braid::settlement::Generator generator(args.generator);
   return transfer::WriteMadeUp(args.outputs, [&] { return ToJson(generator.Next()); });
 }
@@ -31,7 +37,7 @@ Action SetUpGenerate(CLI::App& app) {
   number("--hot", generator.hot_percent, "Percent of the outputs that are of symbol 1, beside its even share.", 0, 100);
   number("--cross", generator.cross_percent, "Percent of those with trades whose trades are of two symbols.", 0, 100);
   number("--users", generator.users, "Users.", 2, 100'000'000);
-  number("--first", generator.first_sequence, "The first output_seq.", 1, INT64_MAX);
+  number("--first", generator.first_sequence, "The first output_seq.", 1, braid::settlement::kOutputSeqMax);
   app.add_option("--seed", generator.seed, "The same seed makes the same outputs.")
       ->type_name("N")
       ->capture_default_str();

@@ -1,8 +1,5 @@
 // braid settlement records: what is stored, one record a line, with the fields of C1.
-#include <fmt/chrono.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <optional>
@@ -24,12 +21,6 @@ struct Args {
 };
 
 std::string HexOf(const ChainHash& hash) { return Hex({reinterpret_cast<const char*>(hash.data()), hash.size()}); }
-
-// A date that is damaged may be any number; the years of four digits can be written.
-std::string IsoTime(int64_t millis) {
-  const int64_t known = std::clamp<int64_t>(millis, 0, 253'402'300'799'999);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(known / 1000)), known % 1000);
-}
 
 /// Writes records to standard output until there are enough.
 class Printer {
@@ -62,8 +53,8 @@ class Printer {
     if (!also.empty()) also += ']';
     return StrCat("{\"symbol_id\":", record.chain, ",\"output_seq\":", record.sequence, ",\"prev_hash\":\"",
                   HexOf(record.prev_hash), "\",\"hash\":\"", HexOf(record.hash), "\",\"input_data\":", output.input,
-                  ",\"output_data\":", EncodeOutputData(output), ",\"created_at\":\"", IsoTime(record.created_at_ms),
-                  "\"", also, "}");
+                  ",\"output_data\":", EncodeOutputData(output), ",\"created_at\":\"",
+                  TimeWithMillis(record.created_at_ms), "\"", also, "}");
   }
   static Status NotWritten() { return Status(Code::kOutOfDiskSpace, "cannot write to standard output"); }
   static Status Write(std::string_view text) {

@@ -1,6 +1,6 @@
 // braid settlement verify: is every chain as it was written? (C5)
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <algorithm>
 
 #include "base/strings.h"
 #include "cli/settlement/actions.h"
@@ -20,22 +20,35 @@ struct Args {
   std::string public_key;
 };
 
-Status CompareWithCheckpoint(Clients& clients, const Args& args, VerifyReport& report) {
+// What history was signed; empty without --checkpoint. Compared before the chains are verified: a wrong file or key is
+// said at once.
+Result<std::vector<ChainDamage>> CompareWithCheckpoint(Clients& clients, const Args& args) {
+  if (args.checkpoint.empty()) return std::vector<ChainDamage>();
   BRAID_TRY(const PublicKey key, PublicKey::ReadFile(args.public_key));
   BRAID_TRY(const std::string text, ReadFile(args.checkpoint, kTextBytesMax));
   BRAID_TRY(const Checkpoint checkpoint, ParseCheckpoint(text));
-  BRAID_TRY(const std::vector<ChainDamage> changed,
-            CompareWith(clients, args.common.options.ToChains(), checkpoint, key));
-  report.damaged += static_cast<int64_t>(changed.size());
-  report.damage.insert(report.damage.end(), changed.begin(), changed.end());
+  return CompareWith(clients, args.common.options.ToChains(), checkpoint, key);
+}
+
+// A symbol that was asked for and is nowhere would pass for sound.
+Status ExpectSymbols(Chains& chains, const std::vector<int64_t>& symbols) {
+  if (symbols.empty()) return {};
+  BRAID_TRY(const std::vector<ChainHead> heads, chains.Heads());
+  for (const int64_t symbol : symbols) {
+    const bool known = std::any_of(heads.begin(), heads.end(), [&](const auto& head) { return head.chain == symbol; });
+    if (!known) return Status(Code::kBadValue, StrCat("the log has no symbol ", symbol));
+  }
   return {};
 }
 
 Status Run(Args& args) {
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
+  BRAID_TRY(const std::vector<ChainDamage> changed, CompareWithCheckpoint(*clients, args));
   BRAID_TRY(VerifyReport report, VerifyWithProgress(*chains, args.verify));
-  if (!args.checkpoint.empty()) BRAID_CHECK_OK(CompareWithCheckpoint(*clients, args, report));
+  if (report.ok()) BRAID_CHECK_OK(ExpectSymbols(*chains, args.verify.chains));
+  report.damaged += static_cast<int64_t>(changed.size());
+  report.damage.insert(report.damage.end(), changed.begin(), changed.end());
   if (args.common.json) {
     client::Bson json;
     AppendTo(json, report);

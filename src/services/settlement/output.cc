@@ -2,8 +2,6 @@
 
 #include <simdjson.h>
 
-#include <limits>
-
 #include "base/strings.h"
 #include "services/settlement/json_fields.h"
 
@@ -88,7 +86,7 @@ Status ReadOutput(json::element document, Output& output) {
       Optional("trades", ListInto(output.trades, ReadTrade)),
       Optional("balance_events", ListInto(output.balance_events, ReadBalanceEvent)),
       Optional("prev_hash", HashInto(output.prev_hash)), Optional("hash", HashInto(output.hash))));
-  if (output.output_seq == std::numeric_limits<int64_t>::max()) {
+  if (output.output_seq > kOutputSeqMax) {
     return Bad(Where{nullptr, "output_seq"}, StrCat("is ", output.output_seq, "; nothing could come after it"));
   }
   if (symbol && *symbol != output.symbol_id()) {

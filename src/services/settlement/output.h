@@ -82,6 +82,8 @@ struct Output {
   std::vector<int64_t> other_symbols() const;
 };
 
+/// Of output_seq: one less than an int64_t can be, so that there is always a next one.
+inline constexpr int64_t kOutputSeqMax = INT64_MAX - 1;
 inline constexpr size_t kTextBytesMax = 256;  ///< of an id, a status, an asset or a reason
 inline constexpr size_t kListMax = 10'000;    ///< trades, and balance events, of one output
 inline constexpr int kDepthMax = 64;          ///< of `input`
