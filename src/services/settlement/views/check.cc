@@ -76,7 +76,7 @@ class Checking {
       report_.records += batch.records;
       if (options.on_progress) options.on_progress(report_.records);
     }
-    report_.damage.insert(report_.damage.end(), reader.damage().begin(), reader.damage().end());
+    for (const auto& [chain, damage] : reader.damage()) report_.damage.push_back(damage);
     bool whole = reader.damage().empty();
     for (const auto& [chain, sequence] : highest) {
       if (ends[chain] >= sequence) continue;

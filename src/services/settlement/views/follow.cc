@@ -117,7 +117,7 @@ Status FollowTargets(Parts& parts, std::vector<Target> targets, const FollowOpti
     BRAID_TRY(batch, next.get());
   }
   if (!failure.ok()) BRAID_CHECK_OK(parts.CheckStop());
-  report.damage.insert(report.damage.end(), reader.damage().begin(), reader.damage().end());
+  for (const auto& [chain, damage] : reader.damage()) report.damage.push_back(damage);
   return failure;
 }
 

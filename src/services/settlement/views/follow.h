@@ -9,6 +9,7 @@
 
 namespace braid::settlement::views {
 
+/// What a Views is made of.
 struct Parts {
   Parts(Clients& store, const ViewsOptions& chosen) : clients(store), options(chosen), workers(chosen.workers - 1) {}
 

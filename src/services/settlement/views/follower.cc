@@ -32,7 +32,7 @@ Status FollowerOptions::Validate() const {
 Result<std::unique_ptr<Follower>> Follower::Start(Clients& clients, ViewsOptions views,
                                                   const FollowerOptions& options) {
   BRAID_CHECK_OK(options.Validate());
-  std::unique_ptr<Follower> follower(new Follower(clients, views.database, options));
+  std::unique_ptr<Follower> follower(new Follower(options));
   views.stop = &follower->stop_;
   BRAID_TRY(follower->views_, Views::Open(clients, views));
   follower->thread_ = std::thread([self = follower.get()] { self->Run(); });
@@ -74,6 +74,11 @@ std::vector<ChainDamage> Follower::damage() const {
   std::vector<ChainDamage> all;
   for (const auto& [chain, damage] : damage_) all.push_back(damage);
   return all;
+}
+
+Result<std::vector<ViewProgress>> Follower::Progress() {
+  BRAID_TRY(const std::vector<ChainHead> heads, views_->chains().Heads());
+  return views_->Progress(heads);
 }
 
 void Follower::Run() {
@@ -155,7 +160,7 @@ Result<FollowReport> Follower::FollowSound() {
 }
 
 Status Follower::NoteProgress(const std::vector<ChainHead>& heads) {
-  BRAID_TRY(const std::vector<ViewProgress> views, ReadProgress(clients_, database_, heads));
+  BRAID_TRY(const std::vector<ViewProgress> views, views_->Progress(heads));
   int64_t behind = 0;
   std::optional<int64_t> applied_seq;
   for (const ViewProgress& progress : views) {
@@ -170,10 +175,7 @@ Status Follower::NoteProgress(const std::vector<ChainHead>& heads) {
 
 void Follower::NoteDamage(const std::vector<ChainDamage>& damage) {
   std::map<int64_t, ChainDamage> now;
-  for (const ChainDamage& one : damage) {
-    const auto [place, is_new] = now.emplace(one.chain, one);
-    if (!is_new && one.sequence < place->second.sequence) place->second = one;
-  }
+  for (const ChainDamage& one : damage) now.emplace(one.chain, one);
   std::vector<ChainDamage> news;
   {
     const std::lock_guard lock(mu_);

@@ -69,11 +69,11 @@ class Follower {
   Status health() const;
   /// Chains that could not be applied to their ends, as of the latest look.
   std::vector<ChainDamage> damage() const;
-  Result<std::vector<ViewProgress>> Progress() { return views_->Progress(); }
+  /// How far each view is now.
+  Result<std::vector<ViewProgress>> Progress();
 
  private:
-  Follower(Clients& clients, std::string database, const FollowerOptions& options)
-      : clients_(clients), database_(std::move(database)), options_(options) {}
+  explicit Follower(const FollowerOptions& options) : options_(options) {}
 
   void Run();
   Status Pass();
@@ -84,8 +84,6 @@ class Follower {
   void NoteStuck(View view, const Status& why);
   bool HasNews(const std::vector<ChainHead>& heads) const;
 
-  Clients& clients_;
-  const std::string database_;
   const FollowerOptions options_;
   std::unique_ptr<Views> views_;
 

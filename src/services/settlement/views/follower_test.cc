@@ -24,7 +24,9 @@ class FollowerTest : public ViewsStoreTest {
     return outputs;
   }
   static std::vector<ViewProgress> ProgressOf(Views& views) {
-    auto progress = views.Progress();
+    const auto heads = views.chains().Heads();
+    EXPECT_OK(heads);
+    auto progress = views.Progress(*heads);
     EXPECT_OK(progress);
     EXPECT_EQ(progress->size(), std::size(kViews));
     return *std::move(progress);

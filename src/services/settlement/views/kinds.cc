@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/strings.h"
 #include "services/settlement/views/exact.h"
@@ -24,6 +25,12 @@ void AppendDecimal(client::Bson& fields, const char* name, const Decimal& text) 
   bson_decimal128_t value = Zero();
   bson_decimal128_from_string_w_len(text.data(), static_cast<int>(text.size()), &value);
   BSON_APPEND_DECIMAL128(fields.get(), name, &value);
+}
+
+// The update with the highest rank stays, in whatever order chains are applied. A source should not give two outputs
+// one sequence; of two that have it, which one stays does not matter, but it must be the same one every time.
+auto Rank(int64_t sequence, const OrderUpdate& update) {
+  return std::tuple(sequence, update.symbol_id, std::string_view(update.user_id.text), std::string_view(update.status));
 }
 
 }  // namespace
@@ -97,8 +104,10 @@ Trades::Row Trades::Read(const bson_t& document) {
 }
 
 Status Orders::Fold(const Effect& effect, Row& row) {
-  if (effect.item->sequence < row.sequence) return {};
-  row = {.update = *effect.item->output.order_update, .sequence = effect.item->sequence};
+  const OrderUpdate& update = *effect.item->output.order_update;
+  if (Rank(effect.item->sequence, update) > Rank(row.sequence, row.update)) {
+    row = {.update = update, .sequence = effect.item->sequence};
+  }
   return {};
 }
 

@@ -21,8 +21,15 @@ bool IsItem(const ChainRecordView& record) { return record.also.empty() || recor
 
 }  // namespace
 
-void LogReader::Damaged(ChainDamage damage) {
-  if (ended_.insert(damage.chain).second) damage_.push_back(std::move(damage));
+// Contents are checked later than links, so that the first damage of a chain may be found last.
+void LogReader::Name(const ChainDamage& damage) {
+  const auto [place, is_new] = damage_.emplace(damage.chain, damage);
+  if (!is_new && damage.sequence < place->second.sequence) place->second = damage;
+}
+
+void LogReader::End(const ChainDamage& damage) {
+  Name(damage);
+  ended_.insert(damage.chain);
 }
 
 Status LogReader::Start(const Positions& from, const std::vector<ChainHead>& heads,
@@ -30,7 +37,7 @@ Status LogReader::Start(const Positions& from, const std::vector<ChainHead>& hea
   std::map<int64_t, const ChainHead*> by_chain;
   for (const ChainHead& head : heads) by_chain.emplace(head.chain, &head);
   for (const auto& [chain, position] : from) {
-    if (!by_chain.contains(chain)) Damaged({chain, position.sequence, "records were applied, but there is no head"});
+    if (!by_chain.contains(chain)) End({chain, position.sequence, "records were applied, but there is no head"});
   }
   const int64_t ahead = std::max<int64_t>(2, kSegmentsAhead / std::max<int64_t>(1, static_cast<int64_t>(heads.size())));
   for (const auto& [chain, head] : by_chain) {
@@ -40,9 +47,9 @@ Status LogReader::Start(const Positions& from, const std::vector<ChainHead>& hea
     const bool to_head = stop == stop_before.end() || stop->second > head->sequence;
     if (to_head &&
         (head->sequence < after.sequence || (head->sequence == after.sequence && head->hash != after.hash))) {
-      Damaged({chain, after.sequence,
-               StrCat("the head is ", head->sequence, " ", chains::HexOf(head->hash), ", but ", after.sequence, " ",
-                      chains::HexOf(after.hash), " was applied")});
+      End({chain, after.sequence,
+           StrCat("the head is ", head->sequence, " ", chains::HexOf(head->hash), ", but ", after.sequence, " ",
+                  chains::HexOf(after.hash), " was applied")});
       continue;
     }
     ChainCursor::Range range{.chain = chain, .after = after, .last = head->sequence, .segments_ahead = ahead};
@@ -51,7 +58,7 @@ Status LogReader::Start(const Positions& from, const std::vector<ChainHead>& hea
     ChainCursor& cursor = cursors_.emplace_back(clients_, log_, range);
     BRAID_TRY(const bool any, cursor.Next());
     if (any) order_.push_back(&cursor);
-    if (cursor.damage()) Damaged(*cursor.damage());
+    if (cursor.damage()) Name(*cursor.damage());
   }
   std::make_heap(order_.begin(), order_.end(), Later);
   return {};
@@ -75,8 +82,7 @@ Result<std::vector<LogReader::Checked>> LogReader::ReadRecords() {
       continue;
     }
     order_.pop_back();
-    // Not Damaged() yet: what was read before the damage is still to be applied.
-    if (cursor.damage()) damage_.push_back(*cursor.damage());
+    if (cursor.damage()) Name(*cursor.damage());  // what was read before it is still to be applied
   }
   return records;
 }
@@ -118,7 +124,7 @@ Result<Batch> LogReader::Next() {
       const ChainRecordView& view = *checked.record.view;
       if (ended_.contains(view.chain)) continue;
       if (!checked.problem.empty()) {
-        Damaged({view.chain, view.sequence, std::move(checked.problem)});
+        End({view.chain, view.sequence, std::move(checked.problem)});
         continue;
       }
       ++batch.records;

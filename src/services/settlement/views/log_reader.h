@@ -1,8 +1,8 @@
 // The log as batches of outputs, read from where each chain was left and checked on the way.
 #pragma once
 
-#include <atomic>
 #include <deque>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -45,7 +45,8 @@ class LogReader {
   /// Empty at the end.
   Result<Batch> Next();
 
-  const std::vector<ChainDamage>& damage() const { return damage_; }
+  /// The first of each damaged chain.
+  const std::map<int64_t, ChainDamage>& damage() const { return damage_; }
 
  private:
   struct Checked {
@@ -55,7 +56,8 @@ class LogReader {
   };
   Result<std::vector<Checked>> ReadRecords();
   void Check(std::vector<Checked>& records);
-  void Damaged(ChainDamage damage);
+  void Name(const ChainDamage& damage);
+  void End(const ChainDamage& damage);
 
   Clients& clients_;
   const ChainsOptions& log_;
@@ -63,8 +65,8 @@ class LogReader {
   const Options options_;
   std::deque<ChainCursor> cursors_;
   std::vector<ChainCursor*> order_;  // a heap: the cursor with the least sequence first
-  std::set<int64_t> ended_;          // damaged chains
-  std::vector<ChainDamage> damage_;
+  std::set<int64_t> ended_;          // chains of which nothing more is taken, not even what was read already
+  std::map<int64_t, ChainDamage> damage_;
 };
 
 }  // namespace braid::settlement::views

@@ -55,6 +55,8 @@ Positions ReadFloor(const bson_t& document) {
   return floor;
 }
 
+Status Replaced() { return Status(Code::kConflictingOperationInProgress, "the view was replaced by one built anew"); }
+
 Status Set(Transaction& transaction, std::span<const std::pair<std::string, const Bson*>> marks) {
   std::deque<Bson> parts;
   std::vector<Transaction::Update> updates;
@@ -64,8 +66,7 @@ Status Set(Transaction& transaction, std::span<const std::pair<std::string, cons
     updates.push_back({.filter = filter.get(), .change = change.get()});
   }
   BRAID_TRY(const Transaction::Matched matched, transaction.UpdateOnes(kMarks, updates));
-  if (matched.matched == static_cast<int64_t>(marks.size())) return {};
-  return Status(Code::kConflictingOperationInProgress, "the view was replaced by one built anew");
+  return matched.matched == static_cast<int64_t>(marks.size()) ? Status() : Replaced();
 }
 
 }  // namespace
@@ -111,7 +112,7 @@ Result<Marks> Marks::Load(Transaction& transaction, const std::string& collectio
     return Status();
   }));
   if (found == ids.size()) return marks;
-  return Status(Code::kConflictingOperationInProgress, "the view was replaced by one built anew");
+  return Replaced();
 }
 
 Status Marks::Remove(Transaction& transaction, const std::string& collection) {

@@ -22,12 +22,10 @@ ViewProgress Compare(View view, const views::Generation& now, const views::Posit
   return progress;
 }
 
-}  // namespace
-
-Result<std::vector<ViewProgress>> ReadProgress(Clients& clients, const std::string& database,
-                                               std::span<const ChainHead> heads) {
+Result<std::vector<ViewProgress>> ReadAll(Clients& clients, const TransactionOptions& options,
+                                          std::span<const ChainHead> heads) {
   std::vector<ViewProgress> all;
-  BRAID_CHECK_OK(RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
+  BRAID_CHECK_OK(RunTransaction(clients, options, [&](Transaction& transaction) -> Status {
     all.clear();
     for (const View view : kViews) {
       BRAID_TRY(const auto now, views::FindGeneration(transaction, view));
@@ -40,9 +38,15 @@ Result<std::vector<ViewProgress>> ReadProgress(Clients& clients, const std::stri
   return all;
 }
 
-Result<std::vector<ViewProgress>> Views::Progress() {
-  BRAID_TRY(const std::vector<ChainHead> heads, parts_->chains->Heads());
-  return ReadProgress(parts_->clients, parts_->options.database, heads);
+}  // namespace
+
+Result<std::vector<ViewProgress>> ReadProgress(Clients& clients, const std::string& database,
+                                               std::span<const ChainHead> heads) {
+  return ReadAll(clients, {.database = database}, heads);
+}
+
+Result<std::vector<ViewProgress>> Views::Progress(std::span<const ChainHead> heads) {
+  return ReadAll(parts_->clients, parts_->InTransaction(), heads);
 }
 
 }  // namespace braid::settlement

@@ -14,6 +14,11 @@ class RebuildTest : public ViewsStoreTest {
     for (int i = 0; i < count; ++i) outputs.push_back(maker.Next());
     return outputs;
   }
+  static std::vector<ChainRecord> RecordsOf(const std::vector<Output>& outputs) {
+    std::vector<ChainRecord> records;
+    for (const Output& output : outputs) records.push_back(ToRecord(output));
+    return records;
+  }
   std::vector<std::string> Collections() {
     const Client client = store_.clients().Acquire();
     const client::DatabasePtr database(mongoc_client_get_database(client.get(), store_.database().c_str()));
@@ -223,6 +228,13 @@ TEST_P(RebuildTest, ALogThatIsAnotherIsNamed) {
   const auto report = views->Follow();
   ASSERT_OK(report);
   EXPECT_EQ(report->damage.size(), applied->size());
+  // Sound as what is there now may be, it has not all that the view is made of.
+  OutputMaker other(random);
+  for (const int outputs : {0, 10}) {
+    AppendRecords(views->chains(), RecordsOf(Make(other, outputs)));
+    EXPECT_EQ(views->Rebuild(View::kOrders).status().code(), Code::kRecordDamaged);
+    EXPECT_EQ(CollectionOf(*views, View::kOrders), "orders");
+  }
 }
 
 }  // namespace

@@ -134,8 +134,8 @@ class Views {
   /// The highest sequence that every document of the view has seen of each chain.
   Result<std::map<int64_t, int64_t>> Applied(View view);
 
-  /// Of each view, beside the chains' heads.
-  Result<std::vector<ViewProgress>> Progress();
+  /// How far each view is, beside heads that were read before.
+  Result<std::vector<ViewProgress>> Progress(std::span<const ChainHead> heads);
 
   Chains& chains();
 
@@ -144,7 +144,7 @@ class Views {
   std::unique_ptr<views::Parts> parts_;
 };
 
-/// As Views::Progress(), without creating anything: only of views that are there.
+/// As Views::Progress(), of a store where nothing is created for it: only of views that are there.
 Result<std::vector<ViewProgress>> ReadProgress(Clients& clients, const std::string& database,
                                                std::span<const ChainHead> heads);
 

@@ -136,6 +136,25 @@ TEST_P(ViewsTest, CheckFindsWhatWasTamperedWith) {
   ExpectModel(*views, model);
 }
 
+// A source should not do it; the view must be a recount all the same, whichever of the two is applied first.
+TEST_P(ViewsTest, TwoUpdatesOfOneSequence) {
+  const auto views = Open();
+  const auto order = [](int64_t symbol, const char* status) {
+    Output output;
+    output.output_seq = 5;
+    output.order_update = OrderUpdate{.order_id = {"o"}, .user_id = {"u"}, .symbol_id = symbol, .status = status};
+    return ToRecord(output);
+  };
+  AppendRecords(views->chains(), {order(2, "first")});
+  FollowAll(*views);
+  AppendRecords(views->chains(), {order(1, "second")});
+  FollowAll(*views);
+  EXPECT_EQ(Read(*views, View::kOrders, "status")["o"], "first");
+  const auto check = views->Check();
+  ASSERT_OK(check);
+  EXPECT_TRUE(check->ok());
+}
+
 TEST_P(ViewsTest, OptionsAreChecked) {
   EXPECT_EQ(Views::Open(store_.clients(), Options(0)).status().code(), Code::kBadValue);
   EXPECT_EQ(Views::Open(store_.clients(), Options(65)).status().code(), Code::kBadValue);
