@@ -49,18 +49,17 @@ void Connection::Shutdown(Socket::shutdown_type what) {
 }
 
 void Connection::Read() {
-  std::string buffer;
+  std::string bytes;  // that are not submitted yet
+  std::string piece(kReadBytes, '\0');
   bool readable = true;
   for (;;) {
-    buffer.erase(0, SubmitMessages(buffer, readable));
+    bytes.erase(0, SubmitMessages(bytes, readable));
     if (!readable || !AwaitBytes()) return;
-    const size_t size = buffer.size();
-    buffer.resize(size + kReadBytes);
     error_code error;
-    const size_t more = socket_.read_some(asio::buffer(buffer.data() + size, kReadBytes), error);
+    const size_t more = socket_.read_some(asio::buffer(piece), error);
     client_ended_ = error.failed();
     if (client_ended_) return;
-    buffer.resize(size + more);
+    bytes.append(piece, 0, more);
   }
 }
 
