@@ -18,9 +18,6 @@ namespace braid::cli::settlement {
 using braid::settlement::migration::CompareReport;
 using braid::settlement::migration::MigrationOptions;
 using braid::settlement::migration::Migrator;
-using braid::settlement::migration::NameOf;
-using braid::settlement::migration::Phase;
-using braid::settlement::migration::ReadsChains;
 using braid::settlement::migration::State;
 
 void AddMigrateOptions(CLI::App& app, MigrateArgs& args) {
@@ -76,76 +73,6 @@ class Pace {
   std::chrono::steady_clock::time_point start_;
 };
 
-std::string NextStep(const State& state, bool has_old_table) {
-  switch (state.phase) {
-    case Phase::kNone:
-    case Phase::kRolledBack: return "`preflight` to see whether a migration can begin, or `run` to begin";
-    case Phase::kPreflight:
-    case Phase::kDualWrite:
-    case Phase::kBackfill:
-    case Phase::kVerify: return "`run` goes on from here; `rollback` gives up";
-    case Phase::kVerified: return "`switch` makes readers read the new chains; `rollback` gives up";
-    case Phase::kSwitching: return "`switch` ends the switch that was begun";
-    case Phase::kSwitched: return "`drop --yes` removes the old table; `rollback` goes back to it, nothing is lost";
-    case Phase::kDropping: return "`drop --yes` ends the drop that was begun";
-    case Phase::kDropped:
-      return has_old_table ? "`drop --yes` removes the old table" : "nothing: the migration is over";
-  }
-  return "";
-}
-
-client::Bson& AppendTo(client::Bson& json, const State& state, bool has_old_table) {
-  client::Bson history;
-  for (size_t i = 0; i < state.history.size(); ++i) {
-    client::Bson change;
-    change.Text("phase", state.history[i].phase).Integer("at_ms", state.history[i].at);
-    if (!state.history[i].why.empty()) change.Text("why", state.history[i].why);
-    history.Document(StrCat(i).c_str(), change);
-  }
-  return json.Text("phase", NameOf(state.phase))
-      .Text("reads", ReadsChains(state.phase) ? "chains" : "old_table")
-      .Integer("outputs", state.outputs)
-      .Integer("output_seq", state.seq)
-      .Integer("mirrored_outputs", state.mirrored_outputs)
-      .Integer("mirrored_seq", state.mirrored_seq)
-      .Integer("verified_seq", state.verified_seq)
-      .Bool("old_table_exists", has_old_table)
-      .Text("why", state.why)
-      .Text("next", NextStep(state, has_old_table))
-      .Array("history", history);
-}
-
-void AppendTo(client::Bson& json, const CompareReport& report) {
-  client::Bson differences;
-  for (size_t i = 0; i < report.differences.size(); ++i) {
-    client::Bson one;
-    one.Integer("symbol_id", report.differences[i].symbol_id)
-        .Integer("output_seq", report.differences[i].output_seq)
-        .Text("what", report.differences[i].what);
-    differences.Document(StrCat(i).c_str(), one);
-  }
-  client::Bson verify;
-  verify.Bool("ok", report.ok())
-      .Integer("old_outputs", report.old_outputs)
-      .Integer("new_outputs", report.new_outputs)
-      .Integer("differences_total", report.differences_total)
-      .Array("differences", differences);
-  json.Document("verify", verify);
-}
-
-void PrintText(const State& state, bool has_old_table) {
-  const std::string since = state.history.empty() ? "" : StrCat(" since ", Time(state.history.back().at));
-  std::printf("phase       %s%s\n", std::string(NameOf(state.phase)).c_str(), since.c_str());
-  std::printf("outputs     %lld, the newest is %lld\n", static_cast<long long>(state.outputs),
-              static_cast<long long>(state.seq));
-  std::printf("new chains  %lld outputs, up to %lld; compared up to %lld\n",
-              static_cast<long long>(state.mirrored_outputs), static_cast<long long>(state.mirrored_seq),
-              static_cast<long long>(state.verified_seq));
-  std::printf("readers     read the %s\n", ReadsChains(state.phase) ? "new chains" : "old table");
-  if (!state.why.empty()) std::printf("because     %s\n", state.why.c_str());
-  std::printf("next        %s\n", NextStep(state, has_old_table).c_str());
-}
-
 using Step = Status (*)(Migrator& migrator, CompareReport& report);
 
 Status RunStep(const MigrateArgs& args, Step step) {
@@ -162,15 +89,19 @@ Status RunStep(const MigrateArgs& args, Step step) {
     status = step(*migrator, report);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  BRAID_TRY(const State state, migrator->Load());
-  BRAID_TRY(const bool has_old_table, migrator->HasOldTable());
+  const Result<State> state = migrator->Load();
+  const Result<bool> has_old_table = migrator->HasOldTable();
+  if (!state.ok() || !has_old_table.ok()) {
+    if (!status.ok()) return status;  // why the step failed says more
+    return state.ok() ? has_old_table.error() : state.error();
+  }
   if (args.common.json) {
     client::Bson json;
-    AppendTo(json, state, has_old_table).Bool("ok", status.ok()).Double("seconds", seconds);
+    AppendTo(json, *state, *has_old_table).Bool("ok", status.ok()).Double("seconds", seconds);
     if (report.old_outputs > 0 || !report.ok()) AppendTo(json, report);
     client::PrintJson(json);
   } else {
-    PrintText(state, has_old_table);
+    PrintText(*state, *has_old_table);
   }
   return status;
 }

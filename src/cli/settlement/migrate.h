@@ -20,7 +20,12 @@ void AddMigrateOptions(CLI::App& app, MigrateArgs& args);
 /// The options as the library wants them; interrupts end long steps.
 braid::settlement::migration::MigrationOptions ToOptions(const MigrateArgs& args);
 
-/// Load to see a migration under: migrate_load.cc.
+/// How far it is; migrate_report.cc.
+client::Bson& AppendTo(client::Bson& json, const braid::settlement::migration::State& state, bool has_old_table);
+void AppendTo(client::Bson& json, const braid::settlement::migration::CompareReport& report);
+void PrintText(const braid::settlement::migration::State& state, bool has_old_table);
+
+/// Load to see a migration under: migrate_write.cc and migrate_follow.cc.
 Action SetUpMigrateGenerate(CLI::App& app);
 Action SetUpMigrateWrite(CLI::App& app);
 Action SetUpMigrateFollow(CLI::App& app);

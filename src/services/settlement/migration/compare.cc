@@ -13,15 +13,19 @@ constexpr size_t kDifferencesMax = 1000;
 // The outputs of the old table one after another. Damage of links is collected, not an end.
 class OldReader {
  public:
-  OldReader(StateStore& store, const CompareRange& range) : store_(store), range_(range), after_(range.from - 1) {}
+  OldReader(StateStore& store, const CompareRange& range) : store_(store), range_(range), after_(range.after) {}
 
   /// The hash of the record before the range: the first link is checked against it.
-  Status Start() {
-    if (range_.from <= 1) return {};
+  Status Start(CompareReport& report) {
+    if (range_.after == 0) return {};
     BRAID_TRY(const std::vector<OldRecord> before,
               ReadOld(store_.clients(), store_.options().database, store_.options().old_table,
-                      {.after = range_.from - 2, .limit = 1}));
-    if (!before.empty() && before.front().sequence == range_.from - 1) prev_hash_ = before.front().hash;
+                      {.after = range_.after - 1, .limit = 1}));
+    if (!before.empty() && before.front().sequence == range_.after) {
+      prev_hash_ = before.front().hash;
+    } else {
+      report.Add({.output_seq = range_.after, .what = "is not in the old table any more"});
+    }
     return {};
   }
 
@@ -38,8 +42,7 @@ class OldReader {
     OldRecord& record = batch_[index_++];
     after_ = record.sequence;
     ++report.old_outputs;
-    // Of the first record of a later range the link is known only if sequences have no holes there.
-    if (const Status link = CheckLink(prev_hash_.value_or(record.prev_hash), record); !link.ok()) {
+    if (const Status link = CheckLink(prev_hash_, record); !link.ok()) {
       report.Add({.output_seq = record.sequence, .what = std::string(link.message())});
     }
     prev_hash_ = record.hash;
@@ -50,7 +53,7 @@ class OldReader {
   StateStore& store_;
   const CompareRange range_;
   int64_t after_;
-  std::optional<int64_t> prev_hash_ = 0;
+  int64_t prev_hash_ = 0;
   std::vector<OldRecord> batch_;
   size_t index_ = 0;
 };
@@ -138,16 +141,17 @@ void CompareReport::Add(Difference difference) {
 
 Result<CompareReport> Compare(StateStore& store, Mirror& mirror, const CompareRange& range) {
   CompareReport report;
-  BRAID_TRY(const VerifyReport chains, mirror.chains().Verify({.from_sequence = range.from}));
+  BRAID_TRY(const VerifyReport chains, mirror.chains().Verify({.from_sequence = range.after + 1}));
   for (const ChainDamage& damage : chains.damage) report.Add({damage.sequence, damage.chain, damage.what});
+  report.differences_total = chains.damaged;
   // A segment that cannot be read is named above; the walk would end there.
   if (!report.ok()) return report;
   OldReader old(store, range);
-  BRAID_CHECK_OK(old.Start());
+  BRAID_CHECK_OK(old.Start(report));
   Comparison comparison(old, report);
   BRAID_CHECK_OK(comparison.Begin());
   bool past_the_end = false;
-  const Status merged = mirror.chains().Merge(range.from, [&](const ChainRecordView& record) -> Status {
+  const Status merged = mirror.chains().Merge(range.after + 1, [&](const ChainRecordView& record) -> Status {
     past_the_end = record.sequence > range.to;
     if (past_the_end) return Status(Code::kInterrupted, "the end of the range");
     return comparison.OnNew(record);
@@ -155,29 +159,6 @@ Result<CompareReport> Compare(StateStore& store, Mirror& mirror, const CompareRa
   if (!past_the_end) BRAID_CHECK_OK(merged);
   BRAID_CHECK_OK(comparison.End());
   return report;
-}
-
-Result<int64_t> CheckOldTable(StateStore& store, int64_t to) {
-  const MigrationOptions& options = store.options();
-  OutputParser parser;
-  int64_t outputs = 0;
-  int64_t prev_hash = 0;
-  for (int64_t after = 0; after < to;) {
-    BRAID_CHECK_OK(options.CheckStop());
-    BRAID_TRY(const std::vector<OldRecord> records, ReadOld(store.clients(), options.database, options.old_table,
-                                                            {.after = after, .limit = options.batch_records_max}));
-    if (records.empty()) break;
-    for (const OldRecord& record : records) {
-      if (record.sequence < 1) return Status(Code::kRecordDamaged, "the old table has a sequence below 1");
-      BRAID_CHECK_OK(CheckLink(prev_hash, record));
-      BRAID_CHECK_OK(FromOld(parser, record));
-      prev_hash = record.hash;
-      if (record.sequence <= to) ++outputs;
-    }
-    after = records.back().sequence;
-    if (options.on_progress) options.on_progress("preflight", std::min(after, to), to);
-  }
-  return outputs;
 }
 
 }  // namespace braid::settlement::migration

@@ -24,17 +24,15 @@ struct CompareReport {
   void Add(Difference difference);
 };
 
+/// Two positions that the mirror had.
 struct CompareRange {
-  int64_t from = 1;
+  int64_t after = 0;
   int64_t to = 0;
 };
 
-/// Reads both and names every difference in a range of sequences that the mirror has passed: an output of the old table
+/// Reads both and names every difference in a range of sequences: an output of the old table
 /// must be in the chains of its symbols and nowhere else, with the same input and output; the chains may hold no other;
 /// and both must be chained as their formats say. Writers may write meanwhile. An error: the store failed.
 Result<CompareReport> Compare(StateStore& store, Mirror& mirror, const CompareRange& range);
-
-/// Only whether the old table is sound: every document an output, every link right. Gives how many there are.
-Result<int64_t> CheckOldTable(StateStore& store, int64_t to);
 
 }  // namespace braid::settlement::migration

@@ -13,17 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class MigrationTest : public MigrationStoreTest {
- protected:
-  /// Changes one document of a collection.
-  void Update(const std::string& collection, const client::Bson& filter, const client::Bson& change) {
-    const Client client = store_.clients().Acquire();
-    const auto handle = client::CollectionOf(client.get(), store_.database(), collection);
-    bson_error_t error;
-    ASSERT_TRUE(mongoc_collection_update_one(handle.get(), filter.get(), change.get(), nullptr, nullptr, &error))
-        << error.message;
-  }
-};
+using MigrationTest = MigrationStoreTest;
 INSTANTIATE_ON_STORES(MigrationTest);
 
 TEST(OldTableTest, AnOutputComesBackAsItWas) {
@@ -142,32 +132,12 @@ TEST_P(MigrationTest, GivenSequencesMayBeSentAgain) {
   for (size_t i = 0; i < 20; ++i) EXPECT_EQ(sequences[i], outputs[i].output_seq);
 }
 
-TEST_P(MigrationTest, PreflightNamesADamagedRecord) {
-  Write(*OpenWriter(), 60);
-  client::Bson filter;
-  filter.Integer("_id", 33);
-  client::Bson fields;
-  fields.Binary("input_data", R"({"forged":1})");
-  client::Bson change;
-  change.Document("$set", fields);
-  Update(Options().old_table, filter, change);
-  const Status status = OpenMigrator()->Run();
-  EXPECT_EQ(status.code(), Code::kRecordDamaged);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("output 33 of the old table: expected hash "));
-  EXPECT_EQ(PhaseNow(), Phase::kPreflight);
-}
-
 TEST_P(MigrationTest, VerifyNamesWhatDiffers) {
   Write(*OpenWriter(), 60);
   const auto migrator = OpenMigrator();
   ASSERT_OK(migrator->Start());
   ASSERT_OK(migrator->Backfill());
-  client::Bson filter;
-  filter.Integer("_id", 33);
-  const Client client = store_.clients().Acquire();
-  const auto handle = client::CollectionOf(client.get(), store_.database(), Options().old_table);
-  bson_error_t error;
-  ASSERT_TRUE(mongoc_collection_delete_one(handle.get(), filter.get(), nullptr, nullptr, &error)) << error.message;
+  RemoveFrom(Options().old_table, 33);
   CompareReport report;
   EXPECT_EQ(migrator->Verify(&report).code(), Code::kOperationFailed);
   EXPECT_EQ(report.differences_total, 2);  // the link of 34 too
@@ -176,21 +146,6 @@ TEST_P(MigrationTest, VerifyNamesWhatDiffers) {
   EXPECT_THAT(migrator->Load()->why, HasSubstr("2 differences"));
   EXPECT_EQ(migrator->Switch().code(), Code::kIllegalOperation);
   EXPECT_OK(migrator->Rollback());
-}
-
-// Writers that do not know of the migration's state would write past it.
-TEST_P(MigrationTest, PreflightNoticesForeignWriters) {
-  const auto writer = OpenWriter();
-  Write(*writer, 20);
-  const auto migrator = OpenMigrator();
-  OldRecord foreign = ToOld(OutputOf(1, 21), migrator->Load()->hash, 1);
-  client::Bson document;
-  AppendTo(document, foreign);
-  const Client client = store_.clients().Acquire();
-  const auto handle = client::CollectionOf(client.get(), store_.database(), Options().old_table);
-  bson_error_t error;
-  ASSERT_TRUE(mongoc_collection_insert_one(handle.get(), document.get(), nullptr, nullptr, &error)) << error.message;
-  EXPECT_EQ(migrator->Run().code(), Code::kOperationFailed);
 }
 
 // A process killed inside a transaction leaves its lock on the head behind; the store would keep it for a minute.
@@ -214,10 +169,9 @@ TEST_P(MigrationTest, AnAbandonedTransactionIsEnded) {
   ASSERT_TRUE(mongoc_collection_update_one(state.get(), filter.get(), change.get(), options.get(), nullptr, &error))
       << error.message;
   client::Bson noted;
-  noted.Text("_id", "of a dead process").Date("at", 1);
+  noted.Text("_id", "of a dead process").Integer("renewals", 1);
   bson_append_document(noted.get(), "lsid", -1, mongoc_client_session_get_lsid(session.get()));
-  const auto sessions = client::CollectionOf(client.get(), store_.database(), Options().state + "_sessions");
-  ASSERT_TRUE(mongoc_collection_insert_one(sessions.get(), noted.get(), nullptr, nullptr, &error)) << error.message;
+  InsertInto(Options().state + "_sessions", noted);
   const auto start = std::chrono::steady_clock::now();
   Write(*writer, 10);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
@@ -231,15 +185,11 @@ TEST_P(MigrationTest, AHaltedChainDoesNotStopWriters) {
   Write(*writer, 50);
   const auto migrator = OpenMigrator();
   ASSERT_OK(migrator->Run());
-  client::Bson filter;
-  filter.Integer("_id", 1);
   client::Bson halted;
   halted.Text("why", "by hand");
   client::Bson fields;
   fields.Document("halted", halted);
-  client::Bson change;
-  change.Document("$set", fields);
-  Update(Options().log + "_heads", filter, change);
+  SetIn(Options().log + "_heads", 1, fields);
   Write(*writer, 50);
   EXPECT_FALSE(migrator->Switch().ok());
   ExpectModel();

@@ -5,9 +5,9 @@
 // Every step reads where it stands from the store, does what is missing, and may be run again after a kill at any
 // point; two migrators at once do no harm.
 //   Moments that all see at once are the switch and the drop. A reader of the old table may have seen an output that is
-//   not in the chains yet, so neither may happen while there is one. Each begins with a barrier: writers that meet it
-//   do not write before they, or the migrator, have brought the outputs under way (a batch of each writer at most) into
-//   the chains and changed the phase. So nobody waits for a process that may be dead.
+//   not in the chains yet, so neither may happen while there is one. Each begins with a barrier, when no more than a
+//   batch is on its way: writers that meet it do not write before they, or the migrator, have brought that into the
+//   chains and changed the phase. So nobody waits for a process that may be dead.
 //   Rolling back needs none: the old table has everything, always.
 #pragma once
 
@@ -25,10 +25,11 @@ class Migrator {
 
   Result<State> Load() { return store_->Load(); }
 
-  /// Whether a migration can begin: the old table is sound, its newest output is the one that writers know of, and
-  /// the new log is empty or holds what was mirrored before. Changes nothing but the phase. The error says what to do.
+  /// Whether a migration can begin: the old table is sound, its outputs fit into chains, its newest is the one that
+  /// writers know of, and the new log is empty or holds what was mirrored before. Changes nothing but the phase and,
+  /// while no migration is under way, which log it goes to. The error says what is wrong and what to do.
   Status Preflight();
-  /// Preflight(), then dual write. OK if that was done before.
+  /// Preflight(), then dual write. OK if that was done before, by this migrator or another.
   Status Start();
   /// Brings the new chains up to date.
   Status Backfill();
@@ -41,7 +42,8 @@ class Migrator {
   /// Readers read the old table, writers write it alone. The chains keep what they have, and another Run() goes on
   /// from there. OK if no migration is under way; kIllegalOperation after the drop.
   Status Rollback();
-  /// Removes the old table; only after the switch. There is no way back.
+  /// Removes the old table; only after the switch. There is no way back. Done again, it brings in what a killed writer
+  /// left in the queue.
   Status Drop();
 
   /// Whether a table is left to be removed after a drop that was cut short.
@@ -51,9 +53,14 @@ class Migrator {
   Migrator(std::unique_ptr<StateStore> store, std::unique_ptr<Mirror> mirror)
       : store_(std::move(store)), mirror_(std::move(mirror)) {}
   const MigrationOptions& options() const { return store_->options(); }
-  Status CheckChains(const State& state);
+  static Status WrongPhase(const State& state, std::string_view what);
+  Status CheckChains();
+  Status Enter(Phase from, Phase to);
+  Status Await(Phase phase);
+  Status CatchUp();
+  Status CompareRest(CompareReport* report);
+  Status BeginBarrier(Phase from, Phase barrier);
   Status Pass(Phase barrier, Phase target);
-  Result<State> CompareRest(Phase phase, CompareReport* report);
 
   const std::unique_ptr<StateStore> store_;
   const std::unique_ptr<Mirror> mirror_;

@@ -1,21 +1,37 @@
 #include "services/settlement/migration/mirror.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace braid::settlement::migration {
 
 namespace {
 
-// Far below what one append may have, as an output is stored once for each of its symbols.
-constexpr size_t kBytesMax = 8u << 20;
+// Of one append to the chains: half of what they take, for a commit that nobody has to wait for.
+constexpr size_t kBytesMax = Chains::kBatchBytesMax / 2;
 
-// All but the first that are more than fits.
-void CutToSize(std::vector<OldRecord>& records) {
+// The records as the chains get them: as many as fit, one at least. An output is stored once for each of its symbols.
+Result<std::vector<ChainRecord>> AsManyAsFit(std::span<const OldRecord> records) {
+  OutputParser parser;
+  std::vector<ChainRecord> fitting;
+  fitting.reserve(records.size());
   size_t bytes = 0;
-  for (size_t i = 0; i < records.size(); ++i) {
-    bytes += records[i].input_data.size() + records[i].output_data.size();
-    if (i > 0 && bytes > kBytesMax) return records.resize(i);
+  for (const OldRecord& record : records) {
+    BRAID_TRY(const Output output, FromOld(parser, record));
+    ChainRecord next = ToRecord(output);
+    bytes += next.payload.size() * (1 + next.also.size());
+    if (bytes > kBytesMax && !fitting.empty()) break;
+    fitting.push_back(std::move(next));
   }
+  return fitting;
+}
+
+// How many of the records are not among those at hand.
+int64_t CountOthers(std::span<const ChainRecord> records, std::span<const OldRecord> at_hand) {
+  return std::count_if(records.begin(), records.end(), [&](const ChainRecord& record) {
+    return at_hand.empty() || record.sequence < at_hand.front().sequence || record.sequence > at_hand.back().sequence;
+  });
 }
 
 }  // namespace
@@ -53,28 +69,14 @@ Result<std::vector<OldRecord>> Mirror::NextRecords(const State& state, size_t ou
                  {.after = state.mirrored_seq, .limit = static_cast<int64_t>(outputs_max)});
 }
 
-Status Mirror::Append(std::span<const OldRecord> records) {
-  OutputParser parser;
-  std::vector<ChainRecord> appended;
-  appended.reserve(records.size());
-  for (const OldRecord& record : records) {
-    BRAID_TRY(const Output output, FromOld(parser, record));
-    appended.push_back(ToRecord(output));
-  }
-  BRAID_TRY(const std::vector<Appended> results, chains_->Append(appended));
-  for (const Appended& result : results) BRAID_CHECK_OK(result.status);
-  return {};
-}
-
-Result<State> Mirror::Step(size_t outputs_max, std::span<const OldRecord> at_hand) {
+Result<Mirror::Stepped> Mirror::Step(size_t outputs_max, std::span<const OldRecord> at_hand) {
   const MigrationOptions& options = store_.options();
   const SessionGuard::Busy busy(store_.guard());
   for (int64_t stuck_at = -1;;) {
     BRAID_TRY(State state, store_.Load());
-    if (state.mirrored_seq >= state.seq) return state;
-    BRAID_TRY(std::vector<OldRecord> records, NextRecords(state, outputs_max, at_hand));
-    CutToSize(records);
-    if (records.empty()) {
+    if (state.mirrored_seq >= state.seq) return Stepped{.state = std::move(state)};
+    BRAID_TRY(const std::vector<OldRecord> next, NextRecords(state, outputs_max, at_hand));
+    if (next.empty()) {
       // The table was dropped or the queue emptied since the state was read, unless nothing has moved.
       if (stuck_at == state.mirrored_seq) {
         return Status(Code::kRecordDamaged, StrCat("the table ", options.TableIn(state.phase), " lacks outputs after ",
@@ -83,15 +85,16 @@ Result<State> Mirror::Step(size_t outputs_max, std::span<const OldRecord> at_han
       stuck_at = state.mirrored_seq;
       continue;
     }
+    BRAID_TRY(const std::vector<ChainRecord> records, AsManyAsFit(next));
     BRAID_CHECK_OK(options.Reached("mirror: read"));
-    BRAID_CHECK_OK(Append(records));
+    BRAID_TRY(const std::vector<Appended> results, chains_->Append(records));
+    for (const Appended& result : results) BRAID_CHECK_OK(result.status);
     BRAID_CHECK_OK(options.Reached("mirror: appended"));
-    const int64_t last = records.back().sequence;
-    BRAID_CHECK_OK(store_.MoveMirror(state, last, static_cast<int64_t>(records.size())));
-    if (state.phase == Phase::kDropped) BRAID_CHECK_OK(ForgetQueued(last));
-    state.mirrored_seq = last;
+    state.mirrored_seq = records.back().sequence;
     state.mirrored_outputs += static_cast<int64_t>(records.size());
-    return state;
+    BRAID_CHECK_OK(store_.MoveMirror(state.mirrored_seq, state.mirrored_outputs));
+    if (state.phase == Phase::kDropped) BRAID_CHECK_OK(ForgetQueued(state.mirrored_seq));
+    return Stepped{.state = std::move(state), .others = CountOthers(records, at_hand)};
   }
 }
 
@@ -106,22 +109,25 @@ Status Mirror::ForgetQueued(int64_t up_to) {
       [&](Transaction& transaction) { return transaction.Remove(options.queue(), filter.get()); });
 }
 
-Status Mirror::UpTo(int64_t sequence, std::span<const OldRecord> at_hand) {
-  for (;;) {
-    BRAID_TRY(const State state, Step(store_.options().batch_records_max, at_hand));
-    if (state.mirrored_seq >= sequence) return {};
+Result<int64_t> Mirror::UpTo(int64_t sequence, std::span<const OldRecord> at_hand) {
+  for (int64_t others = 0;;) {
+    BRAID_TRY(const Stepped stepped, Step(store_.options().batch_records_max, at_hand));
+    others += stepped.others;
+    if (stepped.state.mirrored_seq >= sequence) return others;
   }
 }
 
-Status Mirror::EndBarrier() {
-  for (;;) {
+Result<int64_t> Mirror::EndBarrier() {
+  for (int64_t appended = 0;;) {
     BRAID_TRY(const State state, store_.Load());
-    if (!IsBarrier(state.phase)) return {};
+    if (!IsBarrier(state.phase)) return appended;
     const bool switching = state.phase == Phase::kSwitching;
-    Status status = UpTo(state.seq);
-    if (status.ok()) status = store_.options().Reached("barrier: mirrored");
+    const Result<int64_t> brought_in = UpTo(state.seq);
+    Status status = brought_in.status();
     if (status.ok()) {
-      status = store_.ChangeIfMirrored(state.phase, switching ? Phase::kSwitched : Phase::kDropped);
+      appended += *brought_in;
+      BRAID_CHECK_OK(store_.options().Reached("barrier: mirrored"));
+      status = store_.ChangeIfLacking(0, state.phase, switching ? Phase::kSwitched : Phase::kDropped).status();
     } else if (IsRefusal(status)) {
       status = store_.Change(state.phase, switching ? Phase::kRolledBack : Phase::kSwitched,
                              StrCat("the new chains refused an output: ", status.message()));

@@ -25,18 +25,23 @@ class Mirror {
  public:
   static Result<std::unique_ptr<Mirror>> Open(StateStore& store);
 
-  /// Appends the next outputs to the chains, at most `outputs_max`, and moves the mirror. Gives the state
-  /// after it.
-  /// `at_hand`: records that the caller has; they are not read again if it is their turn.
-  Result<State> Step(size_t outputs_max, std::span<const OldRecord> at_hand = {});
+  struct Stepped {
+    State state;         ///< after it
+    int64_t others = 0;  ///< outputs appended that were not at hand
+  };
+  /// Appends the next outputs to the chains, at most `outputs_max`, and moves the mirror.
+  /// `at_hand`: records that the caller has, one after another in the table; they are not read again if it is their
+  /// turn.
+  Result<Stepped> Step(size_t outputs_max, std::span<const OldRecord> at_hand = {});
 
-  /// Until the chains have everything up to a sequence that the table has.
-  Status UpTo(int64_t sequence, std::span<const OldRecord> at_hand = {});
+  /// Until the chains have everything up to a sequence that the table has. Gives the sum of `others`: what was ahead of
+  /// the records at hand, and at most a batch of what came after.
+  Result<int64_t> UpTo(int64_t sequence, std::span<const OldRecord> at_hand = {});
 
   /// Ends a barrier: brings the chains up to the newest output, which no writer moves meanwhile, and changes the phase.
   /// OK if there is none. If the chains refuse an output the phase falls back, so that writers go on, and `why` of the
-  /// state says what happened.
-  Status EndBarrier();
+  /// state says what happened. Gives the outputs appended: a batch at most, for a barrier begins with no more.
+  Result<int64_t> EndBarrier();
 
   Chains& chains() { return *chains_; }
 
@@ -44,7 +49,6 @@ class Mirror {
   Mirror(StateStore& store, std::unique_ptr<Chains> chains) : store_(store), chains_(std::move(chains)) {}
   Result<std::vector<OldRecord>> NextRecords(const State& state, size_t outputs_max,
                                              std::span<const OldRecord> at_hand) const;
-  Status Append(std::span<const OldRecord> records);
   Status ForgetQueued(int64_t up_to);
 
   StateStore& store_;

@@ -22,12 +22,7 @@ int64_t HashOfOld(const OldRecord& record) {
 OldRecord ToOld(const Output& output, int64_t prev_hash, int64_t created_at) {
   OldRecord record{.sequence = output.output_seq, .prev_hash = prev_hash, .created_at = created_at};
   record.input_data = output.input;
-  // The payload is {"output_seq":…,"symbol_id":…,"input":…,<the rest>}.
-  const std::string payload = EncodePayload(output);
-  const size_t before = StrCat(R"({"output_seq":)", output.output_seq, R"(,"symbol_id":)", output.symbol_id(),
-                               R"(,"input":)", output.input, ",")
-                            .size();
-  record.output_data = "{" + payload.substr(before);
+  record.output_data = EncodeOutputData(output);
   record.hash = HashOfOld(record);
   return record;
 }
@@ -44,6 +39,15 @@ Result<Output> FromOld(OutputParser& parser, const OldRecord& record) {
   if (output->prev_hash || output->hash) return damaged("output_data holds hashes");
   if (output->output_seq != record.sequence) return damaged("output_data names another sequence");
   return output;
+}
+
+Status CheckFits(const Output& output) {
+  const size_t bytes = EncodePayload(output).size();
+  const size_t chains = 1 + output.other_symbols().size();
+  if (bytes <= Chains::kPayloadBytesMax && bytes * chains <= Chains::kBatchBytesMax) return {};
+  return Status(Code::kBadValue, StrCat("output ", output.output_seq, " has ", bytes, " bytes in each of ", chains,
+                                        " chains; the most is ", Chains::kPayloadBytesMax, ", and in all of them ",
+                                        Chains::kBatchBytesMax));
 }
 
 void AppendTo(client::Bson& document, const OldRecord& record) {
@@ -64,8 +68,8 @@ Result<OldRecord> OldRecordOf(const bson_t& document) {
   for (const auto& [name, value] : integers) {
     bson_iter_t field;
     if (!bson_iter_init_find(&field, &document, name) || !BSON_ITER_HOLDS_INT64(&field)) {
-      return Status(Code::kRecordDamaged, StrCat("a document of the old table after output ", record.sequence, ": ",
-                                                 name, " is not a 64-bit integer"));
+      const std::string which = value == &record.sequence ? "a document" : StrCat("output ", record.sequence);
+      return Status(Code::kRecordDamaged, StrCat(which, " of the old table: ", name, " is not a 64-bit integer"));
     }
     *value = bson_iter_int64(&field);
   }
@@ -74,16 +78,20 @@ Result<OldRecord> OldRecordOf(const bson_t& document) {
   return record;
 }
 
-Result<std::vector<OldRecord>> ReadOld(Clients& clients, const std::string& database, const std::string& collection,
-                                       const OldRange& range) {
+namespace {
+
+// Find in one answer: no cursor is left that could fail later.
+Result<std::vector<OldRecord>> Find(Clients& clients, const std::string& database, const std::string& collection,
+                                    const OldRange& range, int64_t direction) {
   client::Bson above;
   above.Integer("$gt", range.after);
   client::Bson filter;
   filter.Document("_id", above);
   client::Bson sort;
-  sort.Integer("_id", 1);
+  sort.Integer("_id", direction);
   client::Bson options;
   options.Document("sort", sort).Integer("limit", range.limit).Integer("batchSize", range.limit);
+  options.Bool("singleBatch", true);
   const Client client = clients.Acquire();
   const client::CollectionPtr handle = client::CollectionOf(client.get(), database, collection);
   const client::CursorPtr cursor(mongoc_collection_find_with_opts(handle.get(), filter.get(), options.get(), nullptr));
@@ -96,6 +104,50 @@ Result<std::vector<OldRecord>> ReadOld(Clients& clients, const std::string& data
   bson_error_t error;
   if (mongoc_cursor_error(cursor.get(), &error)) return client::FromError(error);
   return records;
+}
+
+Result<int64_t> Count(Clients& clients, const std::string& database, const std::string& collection,
+                      const client::Bson& filter) {
+  const Client client = clients.Acquire();
+  const client::CollectionPtr handle = client::CollectionOf(client.get(), database, collection);
+  bson_error_t error;
+  const int64_t count =
+      mongoc_collection_count_documents(handle.get(), filter.get(), nullptr, nullptr, nullptr, &error);
+  if (count < 0) return client::FromError(error);
+  return count;
+}
+
+}  // namespace
+
+Result<std::vector<OldRecord>> ReadOld(Clients& clients, const std::string& database, const std::string& collection,
+                                       const OldRange& range) {
+  return Find(clients, database, collection, range, 1);
+}
+
+Result<std::optional<OldRecord>> NewestOld(Clients& clients, const std::string& database,
+                                           const std::string& collection) {
+  BRAID_TRY(std::vector<OldRecord> records, Find(clients, database, collection, {.after = 0, .limit = 1}, -1));
+  if (records.empty()) return std::optional<OldRecord>();
+  return std::optional<OldRecord>(std::move(records.front()));
+}
+
+Result<int64_t> CountOld(Clients& clients, const std::string& database, const std::string& collection,
+                         const OldSpan& span) {
+  client::Bson bounds;
+  bounds.Integer("$gt", span.after).Integer("$lte", span.up_to);
+  client::Bson filter;
+  filter.Document("_id", bounds);
+  return Count(clients, database, collection, filter);
+}
+
+Result<int64_t> CountStrange(Clients& clients, const std::string& database, const std::string& collection) {
+  client::Bson above;
+  above.Integer("$gt", 0);
+  client::Bson no_output;
+  no_output.Document("$not", above);
+  client::Bson filter;
+  filter.Document("_id", no_output);
+  return Count(clients, database, collection, filter);
 }
 
 Status CheckLink(int64_t prev_hash, const OldRecord& record) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ OldRecord ToOld(const Output& output, int64_t prev_hash, int64_t created_at);
 /// kRecordDamaged if it does not hold an output. The hashes are not looked at.
 Result<Output> FromOld(OutputParser& parser, const OldRecord& record);
 
+/// Whether the chains can hold an output: kBadValue if it is too large, by itself or in all of its chains.
+Status CheckFits(const Output& output);
+
 void AppendTo(client::Bson& document, const OldRecord& record);
 /// kRecordDamaged if it is not such a document.
 Result<OldRecord> OldRecordOf(const bson_t& document);
@@ -51,9 +55,26 @@ struct OldRange {
   int64_t limit = 0;  ///< so many records at most
 };
 
-/// The records of a range in the order of sequences. A collection that does not exist has none.
+/// Records of a range in the order of sequences, as many as one answer of the store holds: one at least if there is
+/// one. They are read at one moment, so a table that is dropped meanwhile gives all of them or none. A collection that
+/// does not exist has none.
 Result<std::vector<OldRecord>> ReadOld(Clients& clients, const std::string& database, const std::string& collection,
                                        const OldRange& range);
+
+/// The record with the highest sequence, if there is any.
+Result<std::optional<OldRecord>> NewestOld(Clients& clients, const std::string& database,
+                                           const std::string& collection);
+
+struct OldSpan {
+  int64_t after = 0;
+  int64_t up_to = 0;
+};
+/// How many records there are.
+Result<int64_t> CountOld(Clients& clients, const std::string& database, const std::string& collection,
+                         const OldSpan& span);
+
+/// How many documents cannot be outputs, as their _id is no number above 0: nobody who reads a range sees them.
+Result<int64_t> CountStrange(Clients& clients, const std::string& database, const std::string& collection);
 
 /// Whether a record follows the one before: kRecordDamaged names the sequence, what was expected and what is there.
 Status CheckLink(int64_t prev_hash, const OldRecord& record);

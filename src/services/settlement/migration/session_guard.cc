@@ -1,6 +1,5 @@
 #include "services/settlement/migration/session_guard.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "client/command.h"
@@ -13,13 +12,14 @@ using client::Bson;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kRenewEvery{300};
-constexpr milliseconds kLongWait{700};
-constexpr int64_t kOldMillis = 1500;
 
 }  // namespace
 
-SessionGuard::SessionGuard(Clients& clients, std::string database, std::string collection)
-    : clients_(clients), database_(std::move(database)), collection_(std::move(collection)) {
+SessionGuard::SessionGuard(Clients& clients, std::string database, std::string collection, const Clock* clock)
+    : clients_(clients),
+      database_(std::move(database)),
+      collection_(std::move(collection)),
+      clock_(clock != nullptr ? *clock : Clock::System()) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -39,14 +39,12 @@ SessionGuard::~SessionGuard() {
 }
 
 void SessionGuard::Note(const bson_t* lsid) {
-  const std::string id = Hex(client::BinaryOf(lsid, "id"));
-  std::map<std::string, client::BsonPtr> fresh;
-  {
-    const std::lock_guard lock(mu_);
-    if (!sessions_.emplace(id, bson_copy(lsid)).second) return;
-    fresh.emplace(id, bson_copy(lsid));
-  }
-  Renew(fresh);
+  if (Add(lsid)) Renew();
+}
+
+bool SessionGuard::Add(const bson_t* lsid) {
+  const std::lock_guard lock(mu_);
+  return sessions_.emplace(Hex(client::BinaryOf(lsid, "id")), bson_copy(lsid)).second;
 }
 
 void SessionGuard::Begin() {
@@ -59,63 +57,81 @@ void SessionGuard::End() {
   --busy_;
 }
 
+// Who has been busy since the time before may be waiting.
 void SessionGuard::Run() {
   std::unique_lock lock(mu_);
   while (!wake_.wait_for(lock, kRenewEvery, [this] { return ended_; })) {
-    const bool waits = busy_ > 0 && std::chrono::steady_clock::now() - busy_since_ > kLongWait;
-    std::map<std::string, client::BsonPtr> sessions;
-    for (const auto& [id, lsid] : sessions_) sessions.emplace(id, bson_copy(lsid.get()));
+    const bool waits = busy_ > 0 && std::chrono::steady_clock::now() - busy_since_ > kRenewEvery;
     lock.unlock();
-    Renew(sessions);
+    Renew();
     if (waits) EndOthers();
     lock.lock();
   }
 }
 
+// The session that this takes from the pool is one that an append to the chains may get next, so it is on the list too.
 // A failure means that the store is away: then nobody waits for a transaction.
-void SessionGuard::Renew(const std::map<std::string, client::BsonPtr>& sessions) {
+void SessionGuard::Renew() {
   const Client client = clients_.Acquire();
-  Bson upsert;
-  upsert.Bool("upsert", true);
+  const client::SessionPtr session(mongoc_client_start_session(client.get(), nullptr, nullptr));
+  if (session == nullptr) return;
+  Add(mongoc_client_session_get_lsid(session.get()));
+  std::map<std::string, client::BsonPtr> sessions;
+  {
+    const std::lock_guard lock(mu_);
+    for (const auto& [id, lsid] : sessions_) sessions.emplace(id, bson_copy(lsid.get()));
+  }
+  Bson options;
+  options.Bool("upsert", true);
+  if (!mongoc_client_session_append(session.get(), options.get(), nullptr)) return;
+  Bson one;
+  one.Integer("renewals", 1);
   for (const auto& [id, lsid] : sessions) {
     Bson filter;
     filter.Text("_id", id);
     Bson fields;
     bson_append_document(fields.get(), "lsid", -1, lsid.get());
-    fields.Date("at", Clock::System().NowMillis());
     Bson change;
-    change.Document("$set", fields);
-    mongoc_collection_update_one(Collection(client).get(), filter.get(), change.get(), upsert.get(), nullptr, nullptr);
+    change.Document("$set", fields).Document("$inc", one);
+    mongoc_collection_update_one(Collection(client).get(), filter.get(), change.get(), options.get(), nullptr, nullptr);
   }
 }
 
 void SessionGuard::EndOthers() {
-  const Client client = clients_.Acquire();
-  Bson before;
-  before.Date("$lt", Clock::System().NowMillis() - kOldMillis);
-  Bson old;
-  old.Document("at", before);
-  const client::CursorPtr cursor(
-      mongoc_collection_find_with_opts(Collection(client).get(), old.get(), nullptr, nullptr));
-  const bson_t* document = nullptr;
-  while (mongoc_cursor_next(cursor.get(), &document)) {
-    const std::string id(client::TextOf(document, "_id"));
-    bson_iter_t lsid;
-    if (!bson_iter_init_find(&lsid, document, "lsid")) continue;
-    Bson list;
-    bson_append_iter(list.get(), "0", -1, &lsid);
-    Bson command;
-    command.Array("killSessions", list);
-    const Client other = clients_.Acquire();  // the cursor has the first
-    const auto reply = client::RunCommand(other.get(), "admin", command.get());
-    if (!reply.ok()) {
-      log::warn("session {} of a process that is gone cannot be ended: {}", id, reply.error().ToString());
-      continue;
+  std::map<std::string, int64_t> renewals;
+  std::map<std::string, client::BsonPtr> lsids;
+  {
+    const Client client = clients_.Acquire();
+    const Bson all;
+    const client::CursorPtr cursor(
+        mongoc_collection_find_with_opts(Collection(client).get(), all.get(), nullptr, nullptr));
+    const bson_t* document = nullptr;
+    while (mongoc_cursor_next(cursor.get(), &document)) {
+      bson_iter_t lsid;
+      if (!bson_iter_init_find(&lsid, document, "lsid")) continue;
+      const std::string id(client::TextOf(document, "_id"));
+      renewals.emplace(id, client::IntegerOf(document, "renewals"));
+      Bson list;
+      bson_append_iter(list.get(), "0", -1, &lsid);
+      lsids.emplace(id, bson_copy(list.get()));
     }
-    Bson filter;
-    filter.Text("_id", id).Document("at", before);
-    mongoc_collection_delete_one(Collection(other).get(), filter.get(), nullptr, nullptr, nullptr);
   }
+  for (const std::string& id : watch_.Abandoned(renewals, clock_.Now())) EndOne(id, lsids[id].get(), renewals[id]);
+}
+
+// `lsids`: an array of one.
+void SessionGuard::EndOne(const std::string& id, const bson_t* lsids, int64_t renewals) {
+  Bson command;
+  bson_append_array(command.get(), "killSessions", -1, lsids);
+  const Client client = clients_.Acquire();
+  const auto reply = client::RunCommand(client.get(), "admin", command.get());
+  if (!reply.ok()) {
+    log::warn("session {} of a process that is gone cannot be ended: {}", id, reply.error().ToString());
+    return;
+  }
+  Bson filter;  // one that was renewed just now stays
+  filter.Text("_id", id).Integer("renewals", renewals);
+  mongoc_collection_delete_one(Collection(client).get(), filter.get(), nullptr, nullptr, nullptr);
 }
 
 }  // namespace braid::settlement::migration

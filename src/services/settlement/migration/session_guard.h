@@ -1,8 +1,11 @@
 // Transactions of killed processes. A store keeps a transaction that nobody ends for up to a minute, and with it the
 // lock on the head of the single chain: all writers would wait for a dead one. So every process that takes part notes
-// its sessions in `<state>_sessions`, {_id: <id in hex>, lsid, at}, with a date that it renews; who waits for long ends
-// the sessions (killSessions) whose date is old. That is never wrong: a process that was only slow runs its transaction
-// again.
+// its sessions in `<state>_sessions`, {_id: <id in hex>, lsid, renewals}, and counts `renewals` up every 300 ms; who
+// waits ends the sessions (killSessions) that it sees without a renewal for a while. That is never wrong: a process
+// that was only slow runs its transaction again.
+//   Appends to the chains have transactions too, of which nobody is told. They use sessions of the same pool of this
+//   process: those of the migration's transactions and of this class, which are on the list. Only what another thread
+//   of the process leaves in the pool may be missing there; then its locks last until the store ends the transaction.
 #pragma once
 
 #include <chrono>
@@ -12,14 +15,17 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
 #include "client/handles.h"
+#include "services/settlement/migration/session_watch.h"
 
 namespace braid::settlement::migration {
 
 /// Any thread; has one of its own. The Clients must outlive it.
 class SessionGuard {
  public:
-  SessionGuard(Clients& clients, std::string database, std::string collection);
+  /// `clock`: what the watch goes by; null for the machine's.
+  SessionGuard(Clients& clients, std::string database, std::string collection, const Clock* clock);
   /// Takes the sessions off the list.
   ~SessionGuard();
   SessionGuard(const SessionGuard&) = delete;
@@ -44,8 +50,10 @@ class SessionGuard {
   void Begin();
   void End();
   void Run();
-  void Renew(const std::map<std::string, client::BsonPtr>& sessions);
+  bool Add(const bson_t* lsid);
+  void Renew();
   void EndOthers();
+  void EndOne(const std::string& id, const bson_t* lsids, int64_t renewals);
   client::CollectionPtr Collection(const Client& client) const {
     return client::CollectionOf(client.get(), database_, collection_);
   }
@@ -53,6 +61,8 @@ class SessionGuard {
   Clients& clients_;
   const std::string database_;
   const std::string collection_;
+  const Clock& clock_;
+  SessionWatch watch_;  // of the thread
   std::mutex mu_;
   std::condition_variable wake_;
   bool ended_ = false;                                // guarded by mu_, as are the others

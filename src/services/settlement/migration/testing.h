@@ -18,6 +18,8 @@ class MigrationStoreTest : public SettlementStoreTest {
   MigrationOptions Options() const {
     MigrationOptions options;
     options.database = store_.database();
+    options.log = log_;
+    options.old_table = old_table_;
     options.batch_records_max = 17;
     return options;
   }
@@ -38,6 +40,32 @@ class MigrationStoreTest : public SettlementStoreTest {
       }
     }
   }
+  /// A change of one document behind everybody's back.
+  void InsertInto(const std::string& collection, const client::Bson& document) {
+    bson_error_t error;
+    const Client client = store_.clients().Acquire();
+    const auto handle = client::CollectionOf(client.get(), store_.database(), collection);
+    ASSERT_TRUE(mongoc_collection_insert_one(handle.get(), document.get(), nullptr, nullptr, &error)) << error.message;
+  }
+  void SetIn(const std::string& collection, int64_t id, const client::Bson& fields) {
+    bson_error_t error;
+    client::Bson filter;
+    filter.Integer("_id", id);
+    client::Bson change;
+    change.Document("$set", fields);
+    const Client client = store_.clients().Acquire();
+    const auto handle = client::CollectionOf(client.get(), store_.database(), collection);
+    ASSERT_TRUE(mongoc_collection_update_one(handle.get(), filter.get(), change.get(), nullptr, nullptr, &error))
+        << error.message;
+  }
+  void RemoveFrom(const std::string& collection, int64_t id) {
+    bson_error_t error;
+    client::Bson filter;
+    filter.Integer("_id", id);
+    const Client client = store_.clients().Acquire();
+    const auto handle = client::CollectionOf(client.get(), store_.database(), collection);
+    ASSERT_TRUE(mongoc_collection_delete_one(handle.get(), filter.get(), nullptr, nullptr, &error)) << error.message;
+  }
   Phase PhaseNow() { return OpenMigrator()->Load()->phase; }
   ReadSource SourceNow() { return *OpenReader()->Source(); }
 
@@ -52,6 +80,8 @@ class MigrationStoreTest : public SettlementStoreTest {
     ExpectSound(Open()->chains());
   }
 
+  std::string log_ = MigrationOptions().log;
+  std::string old_table_ = MigrationOptions().old_table;
   Generator generator_{{.symbols = 4, .cross_percent = 20, .seed = test::Seed()}};
   std::vector<std::string> model_;  // payloads
 };

@@ -20,6 +20,13 @@ Status CheckAscending(std::span<const Output> outputs) {
   return {};
 }
 
+// What is stored and cannot be appended to the chains would be in everybody's way, and after the drop for good.
+Status CheckRecord(OutputParser& parser, const OldRecord& record) {
+  const Result<Output> output = FromOld(parser, record);
+  if (!output.ok()) return Status(Code::kBadValue, std::string(output.error().message()));
+  return CheckFits(*output);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MigratingWriter>> MigratingWriter::Open(Clients& clients, const MigrationOptions& options) {
@@ -43,23 +50,29 @@ Result<MigratingWriter::Written> MigratingWriter::Write(std::vector<Output> outp
   const std::lock_guard lock(mu_);
   const SessionGuard::Busy busy(store_->guard());
   Plan plan;
+  Written written;
   for (;;) {
     BRAID_CHECK_OK(store_->InTransaction([&](Transaction& transaction) -> Status {
       plan = Plan();
-      BRAID_TRY(plan.state, store_->LoadIn(transaction));
+      BRAID_TRY(plan.state, store_->LoadToChange(transaction));
       if (IsBarrier(plan.state.phase)) return {};
       BRAID_CHECK_OK(PlanIn(transaction, outputs, give_sequences, plan));
       return plan.records.empty() ? Status() : Insert(transaction, plan);
     }));
     if (!IsBarrier(plan.state.phase)) break;
-    BRAID_CHECK_OK(mirror_->EndBarrier());
+    ++written.barriers;
+    BRAID_TRY(const int64_t brought_in, mirror_->EndBarrier());
+    written.brought_in += brought_in;
   }
   BRAID_CHECK_OK(options.Reached("write: stored"));
-  BRAID_CHECK_OK(Finish(plan));
-  return Written{.first_seq = outputs.front().output_seq,
-                 .last_seq = outputs.back().output_seq,
-                 .duplicates = plan.duplicates,
-                 .phase = plan.state.phase};
+  BRAID_TRY(const int64_t brought_in, Finish(plan, outputs.back().output_seq));
+  written.first_seq = outputs.front().output_seq;
+  written.last_seq = outputs.back().output_seq;
+  written.duplicates = plan.duplicates;
+  written.phase = plan.state.phase;
+  written.ahead = plan.state.outputs - plan.state.mirrored_outputs;
+  written.brought_in += brought_in;
+  return written;
 }
 
 Status MigratingWriter::PlanIn(Transaction& transaction, std::vector<Output>& outputs, bool give_sequences,
@@ -74,9 +87,13 @@ Status MigratingWriter::PlanIn(Transaction& transaction, std::vector<Output>& ou
   if (fresh != outputs.begin()) BRAID_CHECK_OK(CheckKnown(transaction, {outputs.begin(), fresh}, plan));
   int64_t hash = state.hash;
   const int64_t now = store_->options().NowMillis();
+  OutputParser parser;
   for (auto output = fresh; output != outputs.end(); ++output) {
-    hash = plan.records.emplace_back(ToOld(*output, hash, now)).hash;
+    const OldRecord& record = plan.records.emplace_back(ToOld(*output, hash, now));
+    BRAID_CHECK_OK(CheckRecord(parser, record));
+    hash = record.hash;
   }
+  plan.behind = state.outputs - state.mirrored_outputs + static_cast<int64_t>(plan.records.size());
   return {};
 }
 
@@ -84,7 +101,11 @@ Status MigratingWriter::PlanIn(Transaction& transaction, std::vector<Output>& ou
 Status MigratingWriter::CheckKnown(Transaction& transaction, std::span<const Output> outputs, Plan& plan) {
   plan.duplicates = static_cast<int64_t>(outputs.size());
   if (plan.state.phase == Phase::kDropped) {
-    for (const Output& output : outputs) plan.in_chains.push_back(ToRecord(output));
+    for (const Output& output : outputs) {
+      ChainRecord& record = plan.in_chains.emplace_back(ToRecord(output));
+      record.prev_hash.reset();  // as the outputs were stored, without a look at these
+      record.hash.reset();
+    }
     return {};
   }
   client::Bson bounds;
@@ -123,34 +144,36 @@ Status MigratingWriter::Insert(Transaction& transaction, const Plan& plan) {
                            .outputs = plan.state.outputs + static_cast<int64_t>(plan.records.size())});
 }
 
-// From the switch on an output is acknowledged only when readers of the chains can see it.
-Status MigratingWriter::Finish(const Plan& plan) {
+// From the switch on an output is acknowledged only when readers of the chains can see it. Gives what was brought in
+// for others.
+Result<int64_t> MigratingWriter::Finish(const Plan& plan, int64_t last) {
   const Phase phase = plan.state.phase;
-  if (!Mirrors(phase)) return {};
-  if (!ReadsChains(phase)) {
-    if (!plan.records.empty()) Help(plan);
-    return {};
-  }
-  const int64_t last = plan.records.empty() ? plan.state.seq : plan.records.back().sequence;
-  BRAID_CHECK_OK(mirror_->UpTo(last, plan.records));
-  if (plan.in_chains.empty()) return {};
+  if (!Mirrors(phase)) return 0;
+  if (!ReadsChains(phase)) return plan.records.empty() ? 0 : Help(plan);
+  BRAID_TRY(const int64_t brought_in, mirror_->UpTo(last, plan.records));
+  if (plan.in_chains.empty()) return brought_in;
   BRAID_TRY(const std::vector<Appended> known, mirror_->chains().Append(plan.in_chains));
   for (const Appended& one : known) BRAID_CHECK_OK(one.status);
-  return {};
+  return brought_in;
 }
 
-// Before the switch: if the chains are near, this batch goes there now. If they are far, it is left to the backfill,
-// unless they fall further behind: then every writer brings in more than it adds, so that they are caught up with in
-// the end whatever the load is, and even if the migrator is gone.
-void MigratingWriter::Help(const Plan& plan) {
+// Before the switch: if the chains are near, this batch goes there now. If they are far, it is left to the backfill, as
+// long as that gets on by at least as much as this writer adds. If it does not, writers bring in twice what they add,
+// so that the chains are caught up with in the end whatever the load is, and even if the migrator is gone.
+int64_t MigratingWriter::Help(const Plan& plan) {
   const auto added = static_cast<int64_t>(plan.records.size());
   const int64_t batch = store_->options().batch_records_max;
-  const int64_t behind = plan.state.outputs + added - plan.state.mirrored_outputs;
-  const bool falls_behind = behind > behind_;
-  behind_ = behind;
-  if (behind > added + batch && !falls_behind) return;
+  const bool near = plan.behind <= added + batch;
+  const bool others_get_on = plan.behind <= behind_;
+  behind_ = plan.behind;
+  if (!near && others_get_on) return 0;
   const auto step = mirror_->Step(static_cast<size_t>(std::max(2 * added, batch)), plan.records);
-  if (!step.ok()) log::warn("an output is not in the new chains yet: {}", step.error().ToString());
+  if (!step.ok()) {
+    log::warn("an output is not in the new chains yet: {}", step.error().ToString());
+    return 0;
+  }
+  behind_ = step->state.outputs - step->state.mirrored_outputs;
+  return step->others;
 }
 
 }  // namespace braid::settlement::migration

@@ -16,10 +16,13 @@ namespace braid::settlement::migration {
 /// in many, take turns at the head of the single chain. Once the migration is over (phase dropped) outputs pass
 /// through a queue on their way into the chains, so that several writers still agree on one order; a service that has
 /// one writer for each symbol then does better with Settlement (service.h).
-/// How long an append takes: its own batch, and what others have on its way into the chains before it: until the switch
-/// up to twice its own outputs or one batch, afterwards all of it. Until the switch the chains never make an append
-/// fail: what they refuse stops the migration, not the service. Any thread; appends of one object take turns. The
-/// Clients must outlive it.
+/// What an append does for others is bounded, and counted in Written:
+///   - until the switch at most twice its own outputs or one batch (MigrationOptions), whichever is more;
+///   - from the switch on what is ahead of it in the order, which are outputs of appends that have not returned, and at
+///     most one batch of what came after;
+///   - at each barrier that it meets at most one batch.
+/// Until the switch the chains never make an append fail: what they refuse stops the migration, not the service. Any
+/// thread; appends of one object take turns. The Clients must outlive it.
 class MigratingWriter {
  public:
   static Result<std::unique_ptr<MigratingWriter>> Open(Clients& clients, const MigrationOptions& options);
@@ -29,11 +32,15 @@ class MigratingWriter {
     int64_t last_seq = 0;
     int64_t duplicates = 0;  ///< were stored already
     Phase phase = Phase::kNone;
+    int64_t ahead = 0;       ///< outputs of others that the chains lacked when these were stored
+    int64_t brought_in = 0;  ///< outputs of others that this append took to the chains
+    int64_t barriers = 0;    ///< that it met
   };
   /// Outputs with ascending sequences, all durable together when it returns. What is stored already with the same
   /// contents is acknowledged again (hashes that outputs name are not looked at); kChainBroken if the contents differ,
-  /// or the sequence is one that was passed over. Any other error: whether they are stored is not known, and the same
-  /// call again is safe.
+  /// or the sequence is one that was passed over. kBadValue, and nothing is stored: an output that the chains cannot
+  /// hold, or that nobody could read again. Any other error: whether they are stored is not known, and the same call
+  /// again is safe.
   Result<Written> Append(std::span<const Output> outputs);
   /// Outputs that get the next sequences here, whatever theirs are. After an error they may be stored or not.
   Result<Written> AppendNext(std::vector<Output> outputs);
@@ -48,18 +55,19 @@ class MigratingWriter {
     std::vector<OldRecord> records;      // new ones, for the table
     std::vector<ChainRecord> in_chains;  // known ones that only the chains can tell
     int64_t duplicates = 0;
+    int64_t behind = 0;  // outputs that the chains lack, the new ones too
   };
   Result<Written> Write(std::vector<Output> outputs, bool give_sequences);
   Status PlanIn(Transaction& transaction, std::vector<Output>& outputs, bool give_sequences, Plan& plan);
   Status CheckKnown(Transaction& transaction, std::span<const Output> outputs, Plan& plan);
   Status Insert(Transaction& transaction, const Plan& plan);
-  Status Finish(const Plan& plan);
-  void Help(const Plan& plan);
+  Result<int64_t> Finish(const Plan& plan, int64_t last);
+  int64_t Help(const Plan& plan);
 
   const std::unique_ptr<StateStore> store_;
   const std::unique_ptr<Mirror> mirror_;
   std::mutex mu_;
-  int64_t behind_ = 0;  // outputs that the chains lacked at the batch before; guarded by mu_
+  int64_t behind_ = 0;  // outputs that the chains lacked after the batch before; guarded by mu_
 };
 
 }  // namespace braid::settlement::migration

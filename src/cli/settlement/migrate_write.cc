@@ -1,4 +1,4 @@
-// braid settlement migrate generate, write, follow: an old table, and load to see a migration under (C6).
+// braid settlement migrate generate, write: an old table, and a writer as a service has one during a migration (C6).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,6 @@
 #include "cli/transfer/lines.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/generator.h"
-#include "services/settlement/migration/reader.h"
 #include "services/settlement/migration/writer.h"
 
 namespace braid::cli::settlement {
@@ -26,10 +25,10 @@ using braid::settlement::GeneratorOptions;
 using braid::settlement::NameOf;
 using braid::settlement::Output;
 using braid::settlement::OutputParser;
-using braid::settlement::migration::MigratingReader;
 using braid::settlement::migration::MigratingWriter;
 using braid::settlement::migration::NameOf;
 using braid::settlement::migration::Phase;
+using braid::settlement::migration::State;
 using braid::settlement::migration::StateStore;
 using Steady = std::chrono::steady_clock;
 
@@ -52,6 +51,9 @@ struct Figures {
   int64_t batches = 0;
   int64_t last_seq = 0;
   double slowest_ms = 0;
+  int64_t ahead_most = 0;  // of one batch, as are the next two
+  int64_t brought_in_most = 0;
+  int64_t barriers_most = 0;
 };
 
 Status AddBatch(MigratingWriter& writer, std::vector<Output> outputs, const WriteArgs& args, Figures& figures) {
@@ -63,6 +65,9 @@ Status AddBatch(MigratingWriter& writer, std::vector<Output> outputs, const Writ
   figures.outputs += count;
   figures.duplicates += written.duplicates;
   figures.last_seq = written.last_seq;
+  figures.ahead_most = std::max(figures.ahead_most, written.ahead);
+  figures.brought_in_most = std::max(figures.brought_in_most, written.brought_in);
+  figures.barriers_most = std::max(figures.barriers_most, written.barriers);
   ++figures.batches;
   if (!args.acknowledge) return {};
   std::printf("%lld %lld %s\n", static_cast<long long>(written.first_seq), static_cast<long long>(written.last_seq),
@@ -127,7 +132,10 @@ Status RunWrite(const WriteArgs& args) {
         .Integer("batches", figures.batches)
         .Integer("output_seq", figures.last_seq)
         .Double("seconds", seconds)
-        .Double("slowest_batch_ms", figures.slowest_ms);
+        .Double("slowest_batch_ms", figures.slowest_ms)
+        .Integer("ahead_most", figures.ahead_most)
+        .Integer("brought_in_most", figures.brought_in_most)
+        .Integer("barriers_most", figures.barriers_most);
     client::PrintJson(json);
   }
   transfer::PrintLine(fmt::format("{} outputs in {:.1f} s, {:.0f}/s; the slowest batch took {:.0f} ms", outputs,
@@ -144,54 +152,6 @@ void AddGeneratorOptions(CLI::App& app, WriteArgs& args) {
   number("--cross", args.generator.cross_percent, "Percent of those with trades whose trades are of two symbols.", 0,
          100);
   number("--commit", args.batch, "Outputs in one durable commit.", 1, 10'000);
-}
-
-struct FollowArgs {
-  MigrateArgs migrate;
-  int64_t from = 1;
-  bool once = false;
-};
-
-struct Seen {
-  std::atomic<int64_t> outputs = 0;
-  int64_t last = 0;
-  int64_t gaps = 0;
-};
-
-Status See(const Output& output, Seen& seen) {
-  if (output.output_seq != seen.last + 1) {
-    ++seen.gaps;
-    transfer::PrintLine(StrCat("output ", output.output_seq, " after ", seen.last));
-  }
-  seen.last = output.output_seq;
-  ++seen.outputs;
-  return {};
-}
-
-Status RunFollow(const FollowArgs& args) {
-  const std::atomic<bool>& stop = StopOnInterrupt();
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.migrate.common.store));
-  BRAID_TRY(const std::unique_ptr<MigratingReader> reader, MigratingReader::Open(*clients, ToOptions(args.migrate)));
-  Seen seen;
-  seen.last = args.from - 1;
-  {
-    const transfer::Progress line([&] { return StrCat(seen.outputs.load(), " outputs read"); }, false);
-    do {
-      const int64_t before = seen.last;
-      BRAID_CHECK_OK(reader->Read(before + 1, [&](const Output& output) { return See(output, seen); }));
-      if (!args.once && seen.last == before) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    } while (!args.once && !stop.load());
-  }
-  if (args.migrate.common.json) {
-    client::Bson json;
-    json.Bool("ok", seen.gaps == 0)
-        .Integer("outputs", seen.outputs.load())
-        .Integer("output_seq", seen.last)
-        .Integer("gaps", seen.gaps);
-    client::PrintJson(json);
-  }
-  transfer::PrintLine(StrCat(seen.outputs.load(), " outputs up to ", seen.last, ", ", seen.gaps, " gaps"));
-  return seen.gaps == 0 ? Status() : Status(Code::kOperationFailed, StrCat(seen.gaps, " gaps"));
 }
 
 }  // namespace
@@ -212,9 +172,10 @@ Action SetUpMigrateGenerate(CLI::App& app) {
     {
       BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args->migrate.common.store));
       BRAID_TRY(const std::unique_ptr<StateStore> store, StateStore::Open(*clients, ToOptions(args->migrate)));
-      BRAID_TRY(const Phase phase, store->LoadPhase());
-      if (phase != Phase::kNone) {
-        return Status(Code::kIllegalOperation, StrCat("the migration is in the phase ", NameOf(phase), " already"));
+      BRAID_TRY(const State state, store->Load());
+      if (state.phase != Phase::kNone) {
+        return Status(Code::kIllegalOperation,
+                      StrCat("the migration is in the phase ", NameOf(state.phase), " already"));
       }
     }
     return RunWrite(*args);
@@ -241,17 +202,6 @@ Action SetUpMigrateWrite(CLI::App& app) {
   app.add_flag("--acknowledge", args->acknowledge,
                "Prints a line for each batch that is durable: its first and last sequence, and the phase.");
   return [args] { return RunWrite(*args); };
-}
-
-Action SetUpMigrateFollow(CLI::App& app) {
-  const auto args = std::make_shared<FollowArgs>();
-  AddMigrateOptions(app, args->migrate);
-  app.add_option("--from", args->from, "The first output_seq to expect.")
-      ->check(CLI::Range(int64_t{1}, INT64_MAX))
-      ->type_name("SEQ")
-      ->capture_default_str();
-  app.add_flag("--once", args->once, "Ends at the newest output instead of waiting for more.");
-  return [args] { return RunFollow(*args); };
 }
 
 }  // namespace braid::cli::settlement

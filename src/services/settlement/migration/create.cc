@@ -1,0 +1,95 @@
+// StateStore::Open(): how the documents begin, and where the head is if others wrote before.
+#include "base/strings.h"
+#include "client/command.h"
+#include "client/fields.h"
+#include "services/settlement/migration/old_table.h"
+#include "services/settlement/migration/state.h"
+
+namespace braid::settlement::migration {
+
+using client::Bson;
+
+Result<std::unique_ptr<StateStore>> StateStore::Open(Clients& clients, const MigrationOptions& options) {
+  BRAID_CHECK_OK(options.Validate());
+  std::unique_ptr<StateStore> store(new StateStore(clients, options));
+  BRAID_CHECK_OK(store->Create());
+  return store;
+}
+
+Status StateStore::Create() {
+  BRAID_CHECK_OK(CreateCollection(options_.state));
+  BRAID_CHECK_OK(CreateCollection(options_.queue()));
+  BRAID_CHECK_OK(CreateDocuments());
+  BRAID_CHECK_OK(ChooseTable());
+  BRAID_TRY(const State state, Load());
+  // Later than this it would come back after the drop.
+  if (state.phase == Phase::kNone) BRAID_CHECK_OK(CreateCollection(options_.old_table));
+  return AdoptHead();
+}
+
+Status StateStore::CreateCollection(const std::string& name) {
+  const Client client = clients_.Acquire();
+  Bson create;
+  create.Text("create", name);
+  const auto reply = client::RunCommand(client.get(), options_.database.c_str(), create.get());
+  return reply.ok() || reply.error().code() == Code::kNamespaceExists ? Status() : reply.error();
+}
+
+Status StateStore::CreateDocuments() {
+  const std::string mirror = MirrorId();
+  Bson at_zero;
+  at_zero.Integer("seq", 0).Integer("outputs", 0);
+  Bson no_migration;
+  no_migration.Integer("seq", 0).Integer("outputs", 0).Integer("hash", 0).Integer("verified_seq", 0);
+  no_migration.Text("phase", NameOf(Phase::kNone)).Text("log", options_.log).Text("old_table", options_.old_table);
+  no_migration.Text("why", "").Array("history", Bson());
+  return InTransaction([&](Transaction& transaction) -> Status {
+    for (const auto& [id, fields] : {std::pair(mirror.c_str(), &at_zero), std::pair(kMigrationId, &no_migration)}) {
+      Bson filter;
+      filter.Text("_id", id);
+      Bson change;
+      change.Document("$setOnInsert", *fields);
+      const Transaction::Update update{.filter = filter.get(), .change = change.get(), .upsert = true};
+      BRAID_CHECK_OK(transaction.UpdateOnes(options_.state, {&update, 1}));
+    }
+    return {};
+  });
+}
+
+// While there is no output, the table may have been named wrongly.
+Status StateStore::ChooseTable() {
+  Bson filter;
+  filter.Text("_id", kMigrationId).Text("phase", NameOf(Phase::kNone)).Integer("seq", 0);
+  Bson fields;
+  fields.Text("old_table", options_.old_table);
+  Bson change;
+  change.Document("$set", fields);
+  const Transaction::Update update{.filter = filter.get(), .change = change.get()};
+  return InTransaction([&](Transaction& transaction) {
+    return transaction.UpdateOnes(options_.state, {&update, 1}).status();
+  });
+}
+
+// The outputs are counted outside of a transaction, which must not last as long as that may take. Nothing is put before
+// the end of the table, so the count holds if the head is still where it was.
+Status StateStore::AdoptHead() {
+  for (;;) {
+    BRAID_TRY(const State state, Load());
+    if (Mirrors(state.phase)) return {};
+    BRAID_TRY(const std::optional<OldRecord> newest, NewestOld(clients_, options_.database, options_.old_table));
+    if (!newest || newest->sequence <= state.seq) return {};
+    BRAID_TRY(const int64_t more, CountOld(clients_, options_.database, options_.old_table,
+                                           {.after = state.seq, .up_to = newest->sequence}));
+    bool moved = false;
+    BRAID_CHECK_OK(InTransaction([&](Transaction& transaction) -> Status {
+      BRAID_TRY(const State now, LoadToChange(transaction));
+      moved = now.seq == state.seq && !Mirrors(now.phase);
+      if (!moved) return {};
+      return MoveHead(transaction, now,
+                      {.seq = newest->sequence, .hash = newest->hash, .outputs = state.outputs + more});
+    }));
+    if (moved) return {};
+  }
+}
+
+}  // namespace braid::settlement::migration
