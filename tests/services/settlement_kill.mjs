@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { binary } from '../lib/server.mjs';
 import { Model, expectModel, expectStored, generate, settlementJson, start, textFrom } from './settlement_model.mjs';
 
-const outputsOfRound = [500, 2000];
+const outputsOfRound = [300, 1200];
 const killsOfRound = [1, 2];
 
 /** A store, the outputs so far and what they mean. Subclasses say where the store is. */
@@ -83,7 +83,7 @@ export class DirectoryRounds extends Rounds {
     for (let kills = this.random.between(...killsOfRound); kills > 0; --kills) {
       const running = this.start('ingest', [...this.writers(), ...options(), '-'], null);
       const fed = this.feed(running, lines);
-      assert.ok(await this.kill(running, 300));
+      assert.ok(await this.kill(running, 200));
       await fed;
     }
     const all = await settlementJson(['ingest', ...this.where, ...options(), '-'], textFrom(lines));

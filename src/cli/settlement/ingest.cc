@@ -142,8 +142,8 @@ Status Listen(Settlement& settlement, const Follower* follower, const Args& args
   return {};
 }
 
-// An engine's connections are over when we are told to end, so that the views can have everything; a file that was
-// interrupted is given again, and so are its views.
+// A signal is how listening ends, and the views shall have everything then, too. Whoever interrupts the reading of
+// files wants an end; the next one goes on.
 Status CatchUp(Follower& follower, const Args& args, const std::atomic<bool>& stop, std::vector<ViewProgress>& views) {
   const transfer::Progress line([&] { return Describe(follower.figures()); }, args.quiet);
   const Status caught_up = follower.CatchUp({.stop = args.port ? nullptr : &stop});
@@ -168,22 +168,22 @@ Status Run(Args& args) {
   Summary summary;
   Status status = args.port ? Listen(*settlement, follower.get(), args, stop, summary)
                             : IngestFiles(*settlement, follower.get(), args, stop, summary);
+  const bool interrupted = stop.load() && !args.port;
   const std::vector<ChainWriterFigures> writers = settlement->writers().Figures();
   if (const Status stopped = settlement->Stop(); status.ok()) status = stopped;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<ViewProgress> views;
-  if (follower != nullptr) {
-    if (const Status caught_up = CatchUp(*follower, args, stop, views); status.ok()) status = caught_up;
-  }
+  const Status caught_up = follower == nullptr ? Status() : CatchUp(*follower, args, stop, views);
   summary.PrintProblems();
   if (args.common.json) summary.PrintJson(writers, args.follow ? &views : nullptr, seconds);
   transfer::PrintLine(StrCat(summary.ToString(), " in ", fmt::format("{:.1f}", seconds), " s"));
   for (const ViewProgress& view : views) transfer::PrintLine(Describe(view));
-  if (stop.load() && !args.port) {
+  BRAID_CHECK_OK(status);
+  if (interrupted) {
     return Status(Code::kInterrupted, "interrupted; give the same outputs again: what is stored is not stored twice");
   }
-  BRAID_CHECK_OK(status);
-  return args.port ? Status() : summary.ToStatus();
+  if (!args.port) BRAID_CHECK_OK(summary.ToStatus());
+  return caught_up;
 }
 
 }  // namespace
