@@ -207,8 +207,8 @@ class Chains {
   /// be read.
   Status Merge(int64_t from_sequence, const std::function<Status(const ChainRecordView&)>& each);
 
-  /// The records of one chain from a sequence on, in order, up to its newest as of now, until `each` says false. Checked
-  /// as by Merge().
+  /// The records of one chain from a sequence on, in order, up to its newest as of now, until `each` says false.
+  /// Checked as by Merge().
   Status Read(int64_t chain, int64_t from_sequence, const std::function<Result<bool>(const ChainRecordView&)>& each);
 
   /// Makes a halted chain go on; the only way. <log>_repairs keeps {symbol_id, at, by, reason, action, before, after,
@@ -228,6 +228,7 @@ class Chains {
   Result<std::vector<LeaseInfo>> Leases();
 
   const ChainsOptions& options() const;
+  Clients& clients() const;
 
  private:
   explicit Chains(std::unique_ptr<chains::Parts> parts);
@@ -306,6 +307,10 @@ class ChainWriters {
   Status TakeBack(int64_t chain);
 
   std::vector<ChainWriterFigures> Figures() const;
+
+  /// OK until the store has failed for good (Clients::MayRecover), or for longer than Stop() waited: then why. What is
+  /// submitted afterwards is answered with it.
+  Status failure() const;
 
  private:
   explicit ChainWriters(std::unique_ptr<chains::WriterThreads> threads);

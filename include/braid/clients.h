@@ -25,6 +25,9 @@ class Clients {
 
   Client Acquire();
 
+  /// False if an error of the store lasts for as long as this object does, so that trying again is of no use.
+  virtual bool MayRecover(const Status& /*error*/) const { return true; }
+
  protected:
   Clients() = default;
 

@@ -37,6 +37,9 @@ class Embedded final : public Clients {
   /// Serves the same data over TCP too, until the object ends; once. Gives the address, such as "127.0.0.1:27017".
   Result<std::string> Listen(const ListenOptions& options);
 
+  /// A store that went read-only (a full disk, a damaged file) has to be opened anew.
+  bool MayRecover(const Status& error) const override { return error.code() != Code::kStoreReadOnly; }
+
  private:
   struct Parts;
   explicit Embedded(std::unique_ptr<Parts> parts);

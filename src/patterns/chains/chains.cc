@@ -23,6 +23,7 @@ Status ChainsOptions::Validate() const {
 Chains::Chains(std::unique_ptr<chains::Parts> parts) : parts_(std::move(parts)) {}
 Chains::~Chains() = default;
 const ChainsOptions& Chains::options() const { return parts_->options; }
+Clients& Chains::clients() const { return parts_->clients; }
 
 Result<std::unique_ptr<Chains>> Chains::Open(Clients& clients, const ChainsOptions& options) {
   BRAID_CHECK_OK(options.Validate());

@@ -12,6 +12,11 @@ class FlakyClients final : public Clients {
  public:
   explicit FlakyClients(Clients& inner) : inner_(inner) {}
   void Fail(bool failing) { failing_ = failing; }
+  void FailForGood() {
+    failing_ = true;
+    for_good_ = true;
+  }
+  bool MayRecover(const Status& /*error*/) const override { return !for_good_; }
 
  private:
   mongoc_client_t* Pop() override {
@@ -29,6 +34,7 @@ class FlakyClients final : public Clients {
 
   Clients& inner_;
   std::atomic<bool> failing_ = false;
+  std::atomic<bool> for_good_ = false;
   std::mutex mu_;
   std::vector<Client> lent_;  // guarded by mu_
 };
@@ -82,6 +88,21 @@ TEST_P(ChainRetryTest, AStopThatRunsOutOfPatienceTellsEachRecord) {
   flaky_.Fail(false);
   EXPECT_EQ(Merged(*chains_).size(), 1u);
   ExpectSound(*chains_);
+}
+
+// Nobody waits for a store that cannot come back.
+TEST_P(ChainRetryTest, AStoreThatFailedForGoodIsNotTriedAgain) {
+  EXPECT_OK(writers_->failure());
+  flaky_.FailForGood();
+  std::vector<std::future<Appended>> answers;
+  for (int64_t i = 2; i <= 7; ++i) answers.push_back(*writers_->Submit(RecordOf(1, i)));
+  for (auto& answer : answers) EXPECT_EQ(answer.get().status.code(), Code::kHostUnreachable);
+  EXPECT_EQ(writers_->failure().code(), Code::kHostUnreachable);
+  EXPECT_EQ(writers_->Submit(RecordOf(2, 8))->get().status.code(), Code::kHostUnreachable);
+  flaky_.Fail(false);  // what comes later must not pass what was lost
+  EXPECT_EQ(writers_->Submit(RecordOf(1, 9))->get().status.code(), Code::kHostUnreachable);
+  EXPECT_EQ(writers_->Stop().code(), Code::kHostUnreachable);
+  EXPECT_EQ(Merged(*chains_).size(), 1u);
 }
 
 }  // namespace

@@ -119,10 +119,11 @@ Result<std::vector<Appended>> WriterThreads::AppendUntilDone(Writer& writer, con
     ++writer.figures.retries;
     writer.figures.last_error = appended.error().ToString();
     const Time again = std::chrono::steady_clock::now() + wait;
-    while (std::chrono::steady_clock::now() < std::min(again, give_up_at_)) {
+    const bool hopeless = !chains_.clients().MayRecover(appended.error());
+    while (!hopeless && std::chrono::steady_clock::now() < std::min(again, give_up_at_)) {
       stopped_.wait_until(lock, std::min(again, give_up_at_));
     }
-    if (std::chrono::steady_clock::now() >= give_up_at_) {
+    if (hopeless || std::chrono::steady_clock::now() >= give_up_at_) {
       if (gave_up_.ok()) gave_up_ = appended.error();
       return gave_up_;
     }

@@ -157,4 +157,9 @@ std::vector<ChainWriterFigures> WriterThreads::Figures() const {
   return all;
 }
 
+Status WriterThreads::failure() const {
+  const std::lock_guard lock(mu_);
+  return gave_up_;
+}
+
 }  // namespace braid::chains

@@ -47,6 +47,7 @@ Status ChainWriters::Resize(uint32_t writers) { return threads_->Resize(writers)
 Status ChainWriters::GiveOwnWriter(int64_t chain) { return threads_->GiveOwnWriter(chain); }
 Status ChainWriters::TakeBack(int64_t chain) { return threads_->TakeBack(chain); }
 std::vector<ChainWriterFigures> ChainWriters::Figures() const { return threads_->Figures(); }
+Status ChainWriters::failure() const { return threads_->failure(); }
 
 namespace chains {
 

@@ -37,6 +37,7 @@ class WriterThreads {
   Status GiveOwnWriter(int64_t chain);
   Status TakeBack(int64_t chain);
   std::vector<ChainWriterFigures> Figures() const;
+  Status failure() const;
 
  private:
   struct Queue;
