@@ -210,6 +210,7 @@ Status MeasureEngines(Clients& clients, const LedgerOptions& options, LedgerEngi
   const Clock::time_point start = Clock::now();
   Run run(options, std::max<uint64_t>(1, row.in_flight / row.engines));
   std::vector<std::thread> engines;
+  engines.reserve(lines.size());
   for (const std::vector<std::string>& part : lines) {
     engines.emplace_back(
         [&] { row.tcp ? TcpEngine(listener->port(), part, run).Work() : SubmitInProcess(*service, part, run); });

@@ -51,7 +51,8 @@ Result<std::vector<ChainDamage>> CompareWith(Clients& clients, const ChainsOptio
   return differences;
 }
 
-Result<InclusionProof> Prove(Chains& chains, const Checkpoint& checkpoint, int64_t chain, int64_t sequence) {
+Result<InclusionProof> Prove(Chains& chains, const Checkpoint& checkpoint, int64_t chain, int64_t sequence,
+                             size_t payload_bytes_max) {
   const CheckpointHead* head = HeadOf(checkpoint, chain);
   if (head == nullptr || head->sequence < sequence) {
     return Status(Code::kBadValue,
@@ -64,8 +65,8 @@ Result<InclusionProof> Prove(Chains& chains, const Checkpoint& checkpoint, int64
   BRAID_CHECK_OK(chains.Read(chain, sequence, [&](const ChainRecordView& record) -> Result<bool> {
     if (record.sequence > head->sequence || (!proven && record.sequence != sequence)) return false;
     bytes += record.payload.size();
-    if (bytes > kProofPayloadBytesMax) {
-      return Status(Code::kBadValue, StrCat("the proof would have more than ", kProofPayloadBytesMax,
+    if (bytes > payload_bytes_max) {
+      return Status(Code::kBadValue, StrCat("the proof would have more than ", payload_bytes_max,
                                             " bytes of payload, from output ", sequence, " to the checkpoint's ",
                                             head->sequence, ": an earlier checkpoint makes a smaller one"));
     }

@@ -25,7 +25,8 @@ inline constexpr size_t kProofPayloadBytesMax = 48u << 20;
 
 /// The proof that a record was in its chain when the checkpoint was made. kBadValue if there is no such record, or if
 /// too much came between it and the checkpoint.
-Result<InclusionProof> Prove(Chains& chains, const Checkpoint& checkpoint, int64_t chain, int64_t sequence);
+Result<InclusionProof> Prove(Chains& chains, const Checkpoint& checkpoint, int64_t chain, int64_t sequence,
+                             size_t payload_bytes_max = kProofPayloadBytesMax);
 
 /// The hash that proofs are made and checked with.
 Sha256Hash HashOf(const HashedFields& record);
