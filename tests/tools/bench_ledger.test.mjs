@@ -14,7 +14,7 @@ after(() => rm(directory, { recursive: true, force: true }));
 const bench = (...args) => spawnSync(binary, ['bench', 'ledger', '--store', join(directory, 'store'), '--seconds', '0.2', ...args], { encoding: 'utf8' });
 
 test('every scenario is measured and verified', async () => {
-  const { status, stdout, stderr } = bench('--records', '400', '--symbols', '4', '--writers', '1,2', '--batch', '50', '--json');
+  const { status, stdout, stderr } = bench('--records', '400', '--symbols', '4', '--writers', '1,2', '--batch', '50', '--parts', 'appends,reads', '--json');
   assert.equal(status, 0, stderr);
   const result = JSON.parse(stdout);
   assert.equal(result.benchmark, 'ledger');
@@ -42,10 +42,32 @@ test('every scenario is measured and verified', async () => {
 });
 
 test('one record in flight, random bytes, no baseline', () => {
-  const { status, stdout, stderr } = bench('--records', '20', '--record-size', '1000', '--random-bytes', '--symbols', '1', '--writers', '1', '--batch', '10', '--in-flight', '1', '--no-baseline', '--json');
+  const { status, stdout, stderr } = bench('--records', '20', '--record-size', '1000', '--random-bytes', '--symbols', '1', '--writers', '1', '--batch', '10', '--in-flight', '1', '--no-baseline', '--parts', 'appends,reads', '--json');
   assert.equal(status, 0, stderr);
   const { appends, reads } = JSON.parse(stdout);
   assert.equal(appends.length, 4);
   for (const row of appends) assert.deepEqual([row.inFlight, row.recordsPerCommit, row.toBare], [1, 1, null]);
   assert.equal(reads[0].payloadBytes, reads[0].records * 1000);
+});
+
+test('recovery during load, and engines by calls and over TCP', async () => {
+  const { status, stdout, stderr } = bench('--records', '400', '--symbols', '4', '--writers', '2', '--batch', '50', '--parts', 'recovery,engines', '--engines', '1,3', '--json');
+  assert.equal(status, 0, stderr);
+  const { appends, reads, recoveries, engines } = JSON.parse(stdout);
+  assert.deepEqual([appends, reads], [[], []]);
+  assert.deepEqual(recoveries.map(({ reading }) => reading), ['verification', 'replay into the views']);
+  for (const row of recoveries) {
+    assert.ok(row.records >= 100 && row.recordsPerSecond > 0 && row.recordsPerSecondAlone > 0 && row.appendsPerSecondAlone > 0, JSON.stringify(row));
+    assert.ok(Math.abs(row.toAlone - row.recordsPerSecond / row.recordsPerSecondAlone) < 0.001);
+    assert.ok(Math.abs(row.appendsToAlone - row.appendsPerSecond / row.appendsPerSecondAlone) < 0.001);
+  }
+  assert.deepEqual(engines.map((row) => [row.way, row.engines, row.inFlight]), [['calls', 1, 200], ['TCP', 1, 200], ['calls', 3, 200], ['TCP', 3, 200]]);
+  for (const row of engines) {
+    assert.ok(row.outputs > 0 && row.outputs <= 400 && row.outputsPerSecond > 0 && row.cpuMicrosPerOutput > 0, JSON.stringify(row));
+    assert.ok(row.latencyMs.p50 <= row.latencyMs.p99 && row.latencyMs.p99 <= row.latencyMs.p999);
+    assert.equal(row.toCalls === null, row.way === 'calls');
+  }
+  assert.match(stderr, /^TCP +3 +200 +\d+ /m);
+  assert.deepEqual(await readdir(directory), ['store']);
+  assert.notEqual(bench('--parts', 'nothing').status, 0);
 });
