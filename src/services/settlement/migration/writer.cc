@@ -70,7 +70,7 @@ Result<MigratingWriter::Written> MigratingWriter::Write(std::vector<Output> outp
   written.last_seq = outputs.back().output_seq;
   written.duplicates = plan.duplicates;
   written.phase = plan.state.phase;
-  written.ahead = plan.state.outputs - plan.state.mirrored_outputs;
+  if (Mirrors(written.phase)) written.ahead = plan.state.outputs - plan.state.mirrored_outputs;
   written.brought_in += brought_in;
   return written;
 }

@@ -32,7 +32,7 @@ class MigratingWriter {
     int64_t last_seq = 0;
     int64_t duplicates = 0;  ///< were stored already
     Phase phase = Phase::kNone;
-    int64_t ahead = 0;       ///< outputs of others that the chains lacked when these were stored
+    int64_t ahead = 0;       ///< outputs of others that the chains lacked when these were stored, during a migration
     int64_t brought_in = 0;  ///< outputs of others that this append took to the chains
     int64_t barriers = 0;    ///< that it met
   };
