@@ -9,18 +9,16 @@
 #include "base/strings.h"
 #include "cli/interrupt.h"
 #include "cli/settlement/follow.h"
+#include "cli/settlement/ingest_files.h"
 #include "cli/settlement/summary.h"
 #include "cli/store_option.h"
-#include "cli/transfer/lines.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/listener.h"
 
 namespace braid::cli::settlement {
 namespace {
 
-using braid::settlement::Answer;
 using braid::settlement::Follower;
-using braid::settlement::Intake;
 using braid::settlement::Listener;
 using braid::settlement::ListenerOptions;
 using braid::settlement::Options;
@@ -98,30 +96,15 @@ void AddWriterOptions(CLI::App& app, Args& args) {
       ->needs(owner);
 }
 
-Status IngestFile(Settlement& settlement, const std::string& path, const std::atomic<bool>& stop, Summary& summary) {
-  BRAID_TRY(const std::unique_ptr<transfer::Lines> lines, transfer::Lines::Open(path));
-  Intake intake(settlement, [&](const Answer& answer) { summary.Add(path, answer); });
-  while (!stop.load()) {
-    BRAID_TRY(const std::vector<std::string_view> next, lines->Next());
-    if (next.empty()) break;
-    for (const std::string_view line : next) {
-      if (stop.load()) break;
-      intake.Submit(line);
-    }
-  }
-  return {};
-}
-
 // What a progress line says of the views, if they are followed.
 std::string Behind(const Follower* follower) {
   return follower == nullptr ? "" : StrCat("; ", Describe(follower->figures()));
 }
 
-Status IngestFiles(Settlement& settlement, const Follower* follower, const Args& args, const std::atomic<bool>& stop,
-                   Summary& summary) {
+Status ReadFiles(Settlement& settlement, const Follower* follower, const Args& args, const std::atomic<bool>& stop,
+                 Summary& summary) {
   const transfer::Progress line([&] { return summary.ToString() + Behind(follower); }, args.quiet);
-  for (const std::string& file : args.files) BRAID_CHECK_OK(IngestFile(settlement, file, stop, summary));
-  return {};
+  return IngestFiles(settlement, args.files, stop, summary);
 }
 
 Status Listen(Settlement& settlement, const Follower* follower, const Args& args, const std::atomic<bool>& stop,
@@ -167,7 +150,7 @@ Status Run(Args& args) {
   const auto start = std::chrono::steady_clock::now();
   Summary summary;
   Status status = args.port ? Listen(*settlement, follower.get(), args, stop, summary)
-                            : IngestFiles(*settlement, follower.get(), args, stop, summary);
+                            : ReadFiles(*settlement, follower.get(), args, stop, summary);
   const bool interrupted = stop.load() && !args.port;
   const std::vector<ChainWriterFigures> writers = settlement->writers().Figures();
   if (const Status stopped = settlement->Stop(); status.ok()) status = stopped;

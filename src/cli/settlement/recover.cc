@@ -97,6 +97,7 @@ void PrintJson(const RecoverReport& report) {
       .Double("seconds", report.verify_seconds + report.replay_seconds + report.check_seconds)
       .Double("records_per_second", PerSecond(report.verify.records, report.verify_seconds + report.replay_seconds))
       .Texts("not_rebuilt", report.kept);
+  if (!report.failure.ok()) json.Text("failure", report.failure.message());
   if (report.check) AppendCheck(json, *report.check);
   client::PrintJson(json);
 }
@@ -124,6 +125,9 @@ void PrintSummary(const RecoverReport& report) {
 }
 
 Status ToStatus(const RecoverReport& report) {
+  if (!report.failure.ok()) {
+    return report.failure.CausedBy(StrCat(report.verify.damaged, " damaged, and the views could not be brought up"));
+  }
   if (!report.verify.ok() || !report.kept.empty()) {
     return Status(Code::kRecordDamaged, StrCat(report.verify.damaged,
                                                " damaged; --json names all of it. A damaged symbol is applied only up "
@@ -136,6 +140,16 @@ Status ToStatus(const RecoverReport& report) {
   return {};
 }
 
+// A store that takes no writes has no views to bring up, but what is wrong with the log can still be told.
+Status VerifyAlone(Clients& clients, const Args& args, const Status& why) {
+  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(clients, args.common.options.ToChains()));
+  RecoverReport report;
+  BRAID_TRY(report.verify, VerifyWithProgress(*chains, {.threads = args.recover.threads}));
+  report.failure = why;
+  args.common.json ? PrintJson(report) : PrintSummary(report);
+  return ToStatus(report);
+}
+
 Status Run(Args& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
@@ -144,7 +158,10 @@ Status Run(Args& args) {
   options.log = args.common.options.log;
   options.workers = args.workers;
   options.stop = &stop;
-  BRAID_TRY(const std::unique_ptr<Views> views, Views::Open(*clients, options));
+  const auto opened = Views::Open(*clients, options);
+  if (opened.status().code() == Code::kStoreReadOnly) return VerifyAlone(*clients, args, opened.error());
+  BRAID_CHECK_OK(opened);
+  Views& views = **opened;
   Figures figures;
   args.recover.on_progress = [&](const std::string& done, int64_t records, int64_t total) {
     figures.Set(done, records, total);
@@ -152,7 +169,7 @@ Status Run(Args& args) {
   RecoverReport report;
   {
     const transfer::Progress line([&] { return figures.ToString(); }, false);
-    BRAID_TRY(report, Recover(*views, args.recover));
+    BRAID_TRY(report, Recover(views, args.recover));
   }
   args.common.json ? PrintJson(report) : PrintSummary(report);
   return ToStatus(report);

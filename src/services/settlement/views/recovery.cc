@@ -25,13 +25,18 @@ class Recovery {
 
   Result<RecoverReport> Run() {
     BRAID_CHECK_OK(Verify());
-    BRAID_CHECK_OK(Replay());
-    AddDamage(report_.replay.damage);
-    if (options_.check) BRAID_CHECK_OK(Check());
+    report_.failure = Apply();
+    if (report_.verify.ok()) BRAID_CHECK_OK(report_.failure);
     return std::move(report_);
   }
 
  private:
+  Status Apply() {
+    BRAID_CHECK_OK(Replay());
+    AddDamage(report_.replay.damage);
+    return options_.check ? Check() : Status();
+  }
+
   Status Verify() {
     const Stopwatch watch;
     int64_t total = 0;

@@ -27,14 +27,16 @@ struct RecoverReport {
   std::optional<CheckReport> check;
   /// Views that could not be built again, because the damaged log no longer has what they are made of.
   std::vector<std::string> kept;
+  /// If something is damaged: why the rest could not be done, such as a store that takes no writes for that reason.
+  Status failure;
   double verify_seconds = 0;
   double replay_seconds = 0;
   double check_seconds = 0;
-  bool ok() const { return verify.ok() && kept.empty() && (!check || check->ok()); }
+  bool ok() const { return verify.ok() && failure.ok() && kept.empty() && (!check || check->ok()); }
 };
 
 /// Symbols are those that the store has. A damaged chain is replayed up to the record before the first damage, the
-/// others to their ends. An error: the store failed; the same call again goes on.
+/// others to their ends. An error: the store failed, and nothing is known to be damaged; the same call again goes on.
 Result<RecoverReport> Recover(Views& views, const RecoverOptions& options);
 
 }  // namespace braid::settlement
