@@ -68,7 +68,7 @@ using ChainHash = std::array<uint8_t, 32>;
 /// What is appended.
 struct ChainRecord {
   int64_t chain = 0;
-  int64_t sequence = 0;  ///< at least 1
+  int64_t sequence = 0;  ///< 1 to 2^63 - 2
   std::string payload;   ///< at most Chains::kPayloadBytesMax
   /// Further chains that carry the record, in any order: it is appended to all of them or to none (C9). Each has its
   /// own hash of it.
@@ -143,7 +143,7 @@ struct VerifyOptions {
 
 struct ChainDamage {
   int64_t chain = 0;
-  int64_t sequence = 0;  ///< of the record, or of a segment's first if no record can be told
+  int64_t sequence = 0;  ///< of the record, or where a segment begins whose records cannot be told
   std::string what;      ///< what differs: expected and got
 };
 

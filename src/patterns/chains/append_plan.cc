@@ -10,7 +10,9 @@ namespace {
 constexpr size_t kSegmentBytesMax = 4u << 20;
 
 Status ValidateRecord(const ChainRecord& record) {
-  if (record.sequence < 1) return Status(Code::kBadValue, StrCat("sequence ", record.sequence, " is not at least 1"));
+  if (record.sequence < 1 || record.sequence == INT64_MAX) {  // one more must be a number, too
+    return Status(Code::kBadValue, StrCat("sequence ", record.sequence, " is not in 1..", INT64_MAX - 1));
+  }
   if (record.payload.size() > Chains::kPayloadBytesMax) {
     return Status(Code::kBadValue,
                   StrCat("a payload of ", record.payload.size(), " bytes; the most is ", Chains::kPayloadBytesMax));

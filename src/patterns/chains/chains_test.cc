@@ -238,6 +238,8 @@ TEST_P(ChainsTest, ASharedRecordThatBreaksOneChainIsStoredInNone) {
 TEST_P(ChainsTest, WhatIsNoRecordIsRefusedAndHaltsNothing) {
   const auto chains = Open();
   EXPECT_EQ(AppendOne(*chains, RecordOf(1, 0)).code(), Code::kBadValue);
+  EXPECT_EQ(AppendOne(*chains, RecordOf(1, INT64_MAX)).code(), Code::kBadValue);
+  EXPECT_OK(AppendOne(*chains, RecordOf(2, INT64_MAX - 1)));
   EXPECT_EQ(AppendOne(*chains, RecordOf(1, 1, std::string(Chains::kPayloadBytesMax + 1, 'x'))).code(), Code::kBadValue);
   ChainRecord twice = RecordOf(1, 1);
   twice.also = {2, 1};

@@ -97,7 +97,7 @@ class DiskDamageTest : public ::testing::Test {
     }
     for (const ChainDamage& damage : report->damage) {
       EXPECT_TRUE(damage.chain >= 1 && damage.chain <= kChains) << damage.chain;
-      EXPECT_TRUE(damage.sequence >= 0 && damage.sequence <= kChains * kCommits * kRecords) << damage.sequence;
+      EXPECT_TRUE(damage.sequence >= 0 && damage.sequence <= kChains * kCommits * kRecords + 1) << damage.sequence;
       EXPECT_NE(damage.what.find(file.string()), std::string::npos) << damage.what;
     }
     return Noticed::kRecords;

@@ -70,14 +70,12 @@ Status Verification::ReadWhatIsLeft(int64_t chain, ChainVerifier& verifier) {
       {.on_segment = [&](const bson_t& segment) { verifier.Add(segment); },
        .on_lost =
            [&](int64_t before, int64_t last, std::string_view why) {
-             const bool to_the_end = last == 0;
-             verifier.AddUnreadable(to_the_end ? before : last, last,
-                                    StrCat("the records after ", before, to_the_end ? "" : " and up to this one",
-                                           " cannot be read: ", why));
+             const std::string end = last == 0 ? std::string("on") : StrCat("up to ", last);
+             verifier.AddUnreadable(before + 1, last, StrCat("the records from here ", end, " cannot be read: ", why));
            },
        .on_index_lost =
            [&](std::string_view why) {
-             AddDamage({chain, verifier.last_sequence(), StrCat("the index of the log cannot be read: ", why)});
+             AddDamage({chain, verifier.last_sequence() + 1, StrCat("the index of the log cannot be read: ", why)});
            }});
 }
 
