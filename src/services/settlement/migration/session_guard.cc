@@ -44,7 +44,9 @@ void SessionGuard::Note(const bson_t* lsid) {
 
 bool SessionGuard::Add(const bson_t* lsid) {
   const std::lock_guard lock(mu_);
-  return sessions_.emplace(Hex(client::BinaryOf(lsid, "id")), bson_copy(lsid)).second;
+  const auto [known, fresh] = sessions_.try_emplace(Hex(client::BinaryOf(lsid, "id")));
+  if (fresh) known->second.reset(bson_copy(lsid));
+  return fresh;
 }
 
 void SessionGuard::Begin() {
@@ -79,7 +81,7 @@ void SessionGuard::Renew() {
   std::map<std::string, client::BsonPtr> sessions;
   {
     const std::lock_guard lock(mu_);
-    for (const auto& [id, lsid] : sessions_) sessions.emplace(id, bson_copy(lsid.get()));
+    for (const auto& [id, lsid] : sessions_) sessions[id].reset(bson_copy(lsid.get()));
   }
   Bson options;
   options.Bool("upsert", true);
@@ -113,7 +115,7 @@ void SessionGuard::EndOthers() {
       renewals.emplace(id, client::IntegerOf(document, "renewals"));
       Bson list;
       bson_append_iter(list.get(), "0", -1, &lsid);
-      lsids.emplace(id, bson_copy(list.get()));
+      lsids[id].reset(bson_copy(list.get()));
     }
   }
   for (const std::string& id : watch_.Abandoned(renewals, clock_.Now())) EndOne(id, lsids[id].get(), renewals[id]);
