@@ -149,14 +149,17 @@ class Broker {
 
   async #withChannel(use) {
     const connection = await amqp.connect(this.uri);
-    // What goes wrong on the connection also fails the call that waits for it; without listeners it would end the process.
-    connection.on('error', () => {});
+    // A broker that dies leaves some calls waiting for ever: the end of the connection ends them.
+    const ended = new Promise((resolve) => connection.once('close', resolve));
+    const lost = ended.then(() => Promise.reject(new Error('the broker closed the connection')));
+    lost.catch(() => {});
+    connection.on('error', () => {}); // without a listener it would end the process; 'close' follows
     try {
-      const channel = await connection.createConfirmChannel();
+      const channel = await Promise.race([connection.createConfirmChannel(), lost]);
       channel.on('error', () => {});
-      return await use(channel);
+      return await Promise.race([use(channel), lost]);
     } finally {
-      await connection.close().catch(() => {});
+      await Promise.race([connection.close().catch(() => {}), ended]);
     }
   }
 }

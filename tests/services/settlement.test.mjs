@@ -1,15 +1,14 @@
 // braid settlement as a program: outputs in, chains that verify, and what happens when something is wrong with them.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { MongoClient } from 'mongodb';
 
 import { binary, startServer } from '../lib/server.mjs';
+import { listen, message, stream } from './settlement_engine.mjs';
 
 let directory;
 let server;
@@ -51,61 +50,6 @@ const generate = (...args) => offline('generate', args).split('\n').filter(Boole
 const order = (symbol, seq, more = {}) =>
   JSON.stringify({ output_seq: seq, input: {}, order_update: { order_id: seq, user_id: 1, symbol_id: symbol, status: 'NEW' }, ...more });
 const text = (lines) => lines.join('\n') + '\n';
-
-/** Starts `ingest --listen 0`; gives its port and how to end it. */
-async function listen(on, args = []) {
-  const child = spawn(binary, ['settlement', 'ingest', ...on, '--listen', '0', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let stderr = '';
-  child.stderr.on('data', (data) => (stderr += data));
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  const port = await new Promise((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const match = line.match(/^listening on 127\.0\.0\.1 port (\d+)$/);
-      if (match) resolve(Number(match[1]));
-    });
-    exited.then((code) => reject(new Error(`ingest --listen ended with ${code}: ${stderr}`)));
-  });
-  return {
-    port,
-    async stop() {
-      child.kill('SIGTERM');
-      return { code: await exited, stderr };
-    },
-  };
-}
-
-const message = (body) => {
-  const bytes = Buffer.from(body);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(bytes.length);
-  return Buffer.concat([length, bytes]);
-};
-
-/** Sends all bytes at once, ends its side, and gives the replies up to the end of the connection. */
-async function stream(port, bytes) {
-  const socket = net.connect(port, '127.0.0.1');
-  const chunks = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  const closed = new Promise((resolve, reject) => socket.once('close', resolve).once('error', reject));
-  socket.end(bytes);
-  await closed;
-  const all = Buffer.concat(chunks);
-  const replies = [];
-  for (let at = 0; at < all.length; ) {
-    const reply = { sequence: Number(all.readBigUInt64BE(at)), outcome: all[at + 8] };
-    at += 9;
-    if (reply.outcome <= 1) {
-      reply.hash = all.subarray(at, at + 32).toString('hex');
-      at += 32;
-    } else {
-      const size = all.readUInt16BE(at);
-      reply.reason = all.subarray(at + 2, at + 2 + size).toString();
-      at += 2 + size;
-    }
-    replies.push(reply);
-  }
-  return replies;
-}
 
 test('outputs are stored once, however often they are taken in', async () => {
   const { run, json, db } = settlement();

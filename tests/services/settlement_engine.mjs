@@ -67,7 +67,11 @@ export class Engine {
     return this.replies;
   }
 
-  /** Ends its side; what was sent is still answered. */
+  isLost() {
+    return this.#lost !== null;
+  }
+
+  /** Ends its side; what was sent is still answered, unless the connection is lost. */
   async close() {
     this.#socket.end();
     await this.closed;

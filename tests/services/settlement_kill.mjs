@@ -1,15 +1,13 @@
 // Kills whoever takes part in the settlement log and its views, at random moments, and lets the rest go on. What it leaves
 // behind is compared with a plain model: every acknowledged output once, chains that verify, views that are a recount.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { binary } from '../lib/server.mjs';
+import { KillableServer } from '../lib/killable.mjs';
+import { Engine } from './settlement_engine.mjs';
 import { Model, expectModel, expectStored, generate, settlementJson, start, textFrom } from './settlement_model.mjs';
 
 const outputsOfRound = [300, 1200];
@@ -100,7 +98,7 @@ export class DirectoryRounds extends Rounds {
 
   /** An engine that sends what was not acknowledged again, to whoever listens next. */
   async listening() {
-    const engine = new Engine(await this.outputs());
+    const engine = new PersistentEngine(await this.outputs());
     const follow = this.random.chance(2) ? ['--follow'] : [];
     for (let kills = this.random.between(...killsOfRound); kills > 0; --kills) {
       const listener = await this.#listen(follow);
@@ -160,7 +158,7 @@ export class DirectoryRounds extends Rounds {
 export class ServerRounds extends Rounds {
   static async open(random) {
     const rounds = new ServerRounds(random);
-    rounds.server = new Server(join(rounds.directory, 'store'), await freePort(random));
+    rounds.server = await KillableServer.open(join(rounds.directory, 'store'), random);
     rounds.where = ['--store', rounds.server.uri];
     await rounds.server.start();
     return rounds;
@@ -210,8 +208,8 @@ export class ServerRounds extends Rounds {
   }
 }
 
-/** A matching engine: outputs in order over TCP, as docs/settlement.md has it. */
-class Engine {
+/** A matching engine that sends again what was not acknowledged. */
+class PersistentEngine {
   #acknowledged = 0; // replies come in the order of the messages
 
   constructor(lines) {
@@ -224,78 +222,15 @@ class Engine {
 
   /** Sends what is not acknowledged, until all is or the connection is lost. */
   async send(port) {
-    const socket = connect(port, '127.0.0.1');
-    let lost = false;
-    let replies = Buffer.alloc(0);
-    socket.on('data', (data) => (replies = this.#take(Buffer.concat([replies, data]))));
-    socket.on('error', () => {}); // the end of the connection follows
-    const closed = new Promise((resolve) => socket.once('close', resolve)).then(() => (lost = true));
-    for (let begin = this.#acknowledged; begin < this.lines.length && !lost; begin += 50) {
-      socket.write(Buffer.concat(this.lines.slice(begin, begin + 50).map(message)));
+    const engine = await Engine.connect(port).catch(() => null);
+    if (engine === null) return;
+    for (let begin = this.#acknowledged; begin < this.lines.length && !engine.isLost(); begin += 50) {
+      engine.send(this.lines.slice(begin, begin + 50));
       await sleep(2);
     }
-    socket.end();
-    await closed;
-  }
-
-  /** Counts whole replies, and gives what is left. */
-  #take(bytes) {
-    while (bytes.length >= 9 + 32) {
-      const [sequence, outcome] = [Number(bytes.readBigUInt64BE(0)), bytes[8]];
-      assert.ok(outcome <= 1, `output ${sequence} was answered with ${outcome}: ${bytes.subarray(11)}`);
+    for (const { sequence, outcome, reason } of await engine.close()) {
+      assert.ok(outcome <= 1, `output ${sequence} was answered with ${outcome}: ${reason}`);
       assert.equal(sequence, JSON.parse(this.lines[this.#acknowledged++]).output_seq);
-      bytes = bytes.subarray(9 + 32);
     }
-    return bytes;
-  }
-}
-
-const message = (line) => {
-  const body = Buffer.from(line);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(body.length);
-  return Buffer.concat([length, body]);
-};
-
-/** A server that comes back on the same port, so that those who wait for it find it. */
-class Server {
-  #child = null;
-  #exited = null;
-
-  constructor(store, port) {
-    this.store = store;
-    this.port = port;
-    this.uri = `mongodb://127.0.0.1:${port}`;
-    process.once('exit', () => this.#child?.kill('SIGKILL'));
-  }
-
-  async start() {
-    const options = ['--port', String(this.port), '--cache-size', '16MB', '--transaction-lifetime', '3'];
-    const child = spawn(binary, ['serve', '--store', this.store, ...options], { stdio: ['ignore', 'pipe', 'ignore'] });
-    this.#child = child;
-    this.#exited = once(child, 'exit');
-    await Promise.race([
-      new Promise((resolve) => createInterface({ input: child.stdout }).on('line', (line) => line.includes('mongodb://') && resolve())),
-      this.#exited.then(() => assert.fail('braid serve ended before it was ready')),
-    ]);
-  }
-
-  async kill() {
-    assert.ok(this.#child.kill('SIGKILL'));
-    const [, signal] = await this.#exited;
-    assert.equal(signal, 'SIGKILL');
-    this.#child = null;
-  }
-}
-
-/** A port that nobody has, below those that the system gives to clients: none of them can take it while the server is down. */
-async function freePort(random) {
-  for (;;) {
-    const port = random.between(10_000, 19_999);
-    const probe = createServer();
-    const free = await new Promise((resolve) => probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
-    if (!free) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
   }
 }

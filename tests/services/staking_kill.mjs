@@ -1,63 +1,16 @@
 // Kills whoever takes part in the staking statistics, at random moments and in random order, and lets the rest go on. What it
 // leaves behind is compared with a plain model: nothing lost, nothing twice.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { binary } from '../lib/server.mjs';
+import { KillableServer } from '../lib/killable.mjs';
 import { Model, expectModel, generate, stakingJson, start } from './staking_model.mjs';
 
 const eventsOfRound = [500, 3000];
 const killsOfRound = [1, 3];
-
-/** A server that comes back on the same port, so that those who wait for it find it. */
-class Server {
-  #child = null;
-  #exited = null;
-
-  constructor(store, port) {
-    this.store = store;
-    this.port = port;
-    this.uri = `mongodb://127.0.0.1:${port}`;
-    process.once('exit', () => this.#child?.kill('SIGKILL'));
-  }
-
-  async start() {
-    // The transaction of a client that was killed stays open for its lifetime, and whoever needs the same documents waits for its end.
-    const options = ['--port', String(this.port), '--cache-size', '16MB', '--transaction-lifetime', '3'];
-    const child = spawn(binary, ['serve', '--store', this.store, ...options], { stdio: ['ignore', 'pipe', 'ignore'] });
-    this.#child = child;
-    this.#exited = once(child, 'exit');
-    await Promise.race([
-      new Promise((resolve) => createInterface({ input: child.stdout }).on('line', (line) => line.includes('mongodb://') && resolve())),
-      this.#exited.then(() => assert.fail('braid serve ended before it was ready')),
-    ]);
-  }
-
-  async kill() {
-    this.#child.kill('SIGKILL');
-    await this.#exited;
-    this.#child = null;
-  }
-}
-
-/** A port that nobody has, below those that the system gives to clients: none of them can take it while the server is down. */
-async function freePort(random) {
-  for (;;) {
-    const port = random.between(10_000, 19_999);
-    const probe = createServer();
-    const free = await new Promise((resolve) => probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
-    if (!free) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
-}
 
 /** A store, its server, the events so far and what they mean. */
 export class Rounds {
@@ -71,7 +24,7 @@ export class Rounds {
   static async open(random) {
     const rounds = new Rounds();
     rounds.#random = random;
-    rounds.#server = new Server(join(rounds.#directory, 'store'), await freePort(random));
+    rounds.#server = await KillableServer.open(join(rounds.#directory, 'store'), random);
     rounds.#where = ['--store', rounds.#server.uri];
     await rounds.#server.start();
     // The first round has no easier a start than the others.
@@ -196,6 +149,7 @@ export class Rounds {
 class Consumer {
   #args;
   #running = null;
+  #startedAt = 0;
   #stopping = false;
   #over;
 
@@ -207,6 +161,7 @@ class Consumer {
   async #keepRunning() {
     for (;;) {
       this.#running = start(['ingest', ...this.#args]);
+      this.#startedAt = Date.now();
       const ending = await this.#running.ended;
       if (this.#stopping) return ending;
       await sleep(20);
@@ -224,6 +179,8 @@ class Consumer {
 
   async stop() {
     this.#stopping = true;
+    // One that has only just been started would not know yet what SIGTERM means.
+    await sleep(Math.max(0, this.#startedAt + 1000 - Date.now()));
     this.#running.child.kill('SIGTERM');
     const { status, signal, stderr } = await this.#over;
     assert.equal(status, 0, `the consumer ended with ${signal ?? status}: ${stderr}`);

@@ -1,0 +1,55 @@
+// A server to be killed: it comes back on the same port, so that those who wait for it find it.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+
+import { binary } from './server.mjs';
+
+export class KillableServer {
+  #child = null;
+  #exited = null;
+
+  static async open(store, random) {
+    return new KillableServer(store, await freePort(random));
+  }
+
+  constructor(store, port) {
+    this.store = store;
+    this.port = port;
+    this.uri = `mongodb://127.0.0.1:${port}`;
+    process.once('exit', () => this.#child?.kill('SIGKILL'));
+  }
+
+  async start() {
+    // The transaction of a client that was killed stays open for its lifetime, and whoever needs the same documents waits for its end.
+    const options = ['--port', String(this.port), '--cache-size', '16MB', '--transaction-lifetime', '3'];
+    const child = spawn(binary, ['serve', '--store', this.store, ...options], { stdio: ['ignore', 'pipe', 'ignore'] });
+    this.#child = child;
+    this.#exited = once(child, 'exit');
+    await Promise.race([
+      new Promise((resolve) => createInterface({ input: child.stdout }).on('line', (line) => line.includes('mongodb://') && resolve())),
+      this.#exited.then(() => assert.fail('braid serve ended before it was ready')),
+    ]);
+  }
+
+  async kill() {
+    assert.ok(this.#child.kill('SIGKILL'));
+    const [, signal] = await this.#exited;
+    assert.equal(signal, 'SIGKILL');
+    this.#child = null;
+  }
+}
+
+/** A port that nobody has, below those that the system gives to clients: none of them can take it while the server is down. */
+async function freePort(random) {
+  for (;;) {
+    const port = random.between(10_000, 19_999);
+    const probe = createServer();
+    const free = await new Promise((resolve) => probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
+    if (!free) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+}
