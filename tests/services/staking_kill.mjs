@@ -178,9 +178,9 @@ class Consumer {
   }
 
   async stop() {
-    this.#stopping = true;
     // One that has only just been started would not know yet what SIGTERM means.
     await sleep(Math.max(0, this.#startedAt + 1000 - Date.now()));
+    this.#stopping = true;
     this.#running.child.kill('SIGTERM');
     const { status, signal, stderr } = await this.#over;
     assert.equal(status, 0, `the consumer ended with ${signal ?? status}: ${stderr}`);
