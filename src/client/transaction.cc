@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "base/assert.h"
@@ -147,14 +148,15 @@ class TransactionRunner {
     if (options_.stop != nullptr && options_.stop->load()) return false;
     if (options_.retries != nullptr) options_.retries->fetch_add(1, std::memory_order_relaxed);
     const int64_t most_us = std::min<int64_t>(500'000, int64_t{500} << std::min(runs_, 12));
-    std::this_thread::sleep_for(std::chrono::microseconds(static_cast<int64_t>(random_.Below(most_us))));
+    if (!random_) random_.emplace(RandomSeed());
+    std::this_thread::sleep_for(std::chrono::microseconds(static_cast<int64_t>(random_->Below(most_us))));
     return true;
   }
 
   mongoc_client_t* client_;
   const TransactionOptions& options_;
   const std::function<Status(Transaction&)>& body_;
-  Random random_{RandomSeed()};
+  std::optional<Random> random_;  // only who has to wait needs one, and a seed is not cheap
   Status body_status_;
   int runs_ = 0;
 };

@@ -54,7 +54,7 @@ Status ReadObject(json::element value, const Where& where, const Fields&... fiel
   uint32_t found = 0;
   for (const auto& [name, element] : object) {
     const Where here{&where, name};
-    Status status = Bad(here, "is unknown");
+    Status status;
     uint32_t bit = 1;
     const auto try_field = [&, &name = name, &element = element](const auto& field) {
       if (name != field.name) {
@@ -65,7 +65,8 @@ Status ReadObject(json::element value, const Where& where, const Fields&... fiel
       found |= bit;
       return true;
     };
-    if (!(try_field(fields) || ...) || !status.ok()) return status;
+    if (!(try_field(fields) || ...)) return Bad(here, "is unknown");
+    if (!status.ok()) return status;
   }
   uint32_t bit = 1;
   Status status;

@@ -2,6 +2,8 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "services/settlement/json_fields.h"
 
@@ -57,6 +59,7 @@ auto ListInto(std::vector<T>& out, Status (*read)(json::element, const Where&, T
   return [&out, read](json::element value, const Where& where) -> Status {
     json::array array;
     if (value.get_array().get(array) != simdjson::SUCCESS) return Bad(where, "is not a list");
+    out.reserve(std::min(array.size(), kListMax));
     for (const json::element element : array) {
       if (out.size() >= kListMax) return Bad(where, StrCat("has more than ", kListMax, " elements"));
       const Where here{&where, {}, out.size()};
