@@ -24,7 +24,7 @@ namespace {
 
 rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
-constexpr size_t kDeletesOneByOne = 1000;          // up to here deletes are cheaper for later reads than a range
+constexpr size_t kDeletesOneByOne = 1000;  // up to here deletes are cheaper for later reads than a range
 
 uint64_t Property(rocksdb::DB& db, const std::string& name) {
   uint64_t value = 0;
