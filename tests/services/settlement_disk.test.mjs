@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { generator, newSeed } from '../lib/random.mjs';
+import { start } from '../lib/program.mjs';
 import { binary } from '../lib/server.mjs';
-import { generate, settlementJson, start, textFrom } from './settlement_model.mjs';
+import { generate, settlementJson, textFrom } from './settlement_model.mjs';
 
 const seed = newSeed();
 const random = generator(seed);

@@ -4,8 +4,9 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 
+import { start } from '../lib/program.mjs';
 import { startServer } from '../lib/server.mjs';
-import { Model, expectModel, generate, settlementJson, start, textFrom } from './settlement_model.mjs';
+import { Model, expectModel, generate, settlementJson, textFrom } from './settlement_model.mjs';
 
 let server;
 let client;

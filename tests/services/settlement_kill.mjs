@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KillableServer } from '../lib/killable.mjs';
+import { start } from '../lib/program.mjs';
 import { Engine } from './settlement_engine.mjs';
-import { Model, expectModel, expectStored, generate, settlementJson, start, textFrom } from './settlement_model.mjs';
+import { Model, expectModel, expectStored, generate, settlementJson, textFrom } from './settlement_model.mjs';
 
 const outputsOfRound = [300, 1200];
 const killsOfRound = [1, 2];

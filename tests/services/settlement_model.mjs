@@ -1,7 +1,6 @@
 // What the tests of views and the kill rounds of `braid settlement` share: running it, and a plain model of the log and its views.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { binary } from '../lib/server.mjs';
+import { start } from '../lib/program.mjs';
 
 const scale = 30;
 
@@ -38,24 +37,6 @@ export class Model {
       if (output.order_update) this.orders.set(String(output.order_update.order_id), output.order_update.status);
     }
   }
-}
-
-/** `braid …`, started. Without input it has none; with null, the caller writes it. */
-export function start(args, input = undefined) {
-  const child = spawn(binary, args, { stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (data) => (stdout += data));
-  child.stderr.setEncoding('utf8').on('data', (data) => (stderr += data));
-  if (input !== undefined) {
-    child.stdin.on('error', () => {}); // it ended before it had read everything
-    if (input !== null) child.stdin.end(input);
-  }
-  const ended = new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (status, signal) => resolve({ status, signal, stdout, stderr }));
-  });
-  return { child, ended, isAlive: () => child.exitCode === null && child.signalCode === null };
 }
 
 /** What it writes; any failure is one. */

@@ -1,7 +1,6 @@
 // What the tests of `braid staking` share: running it, and a plain model of its totals.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { binary } from '../lib/server.mjs';
+import { start as startProgram } from '../lib/program.mjs';
 
 /** The totals that events mean, by maps and loops: neither order nor repetition matters. */
 export class Model {
@@ -52,23 +51,8 @@ export class Model {
   }
 }
 
-/** `braid staking …`, started. Without input it has none; with null, the caller writes it. */
-export function start(args, input = undefined) {
-  const child = spawn(binary, ['staking', ...args], { stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (data) => (stdout += data));
-  child.stderr.setEncoding('utf8').on('data', (data) => (stderr += data));
-  if (input !== undefined) {
-    child.stdin.on('error', () => {}); // it ended before it had read everything
-    if (input !== null) child.stdin.end(input);
-  }
-  const ended = new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (status, signal) => resolve({ status, signal, stdout, stderr }));
-  });
-  return { child, ended, said: () => stderr };
-}
+/** `braid staking …`, started. */
+export const start = (args, input = undefined) => startProgram(['staking', ...args], input);
 
 /** `braid staking …`, from start to end. */
 export const staking = (args, input = undefined) => start(args, input).ended;

@@ -1,43 +1,11 @@
 // A store that fails: batches are tried again and nothing passes them (C4).
-#include <atomic>
-#include <mutex>
+#include <thread>
 
+#include "embedded/testing/flaky_clients.h"
 #include "patterns/chains/testing.h"
 
 namespace braid::chains {
 namespace {
-
-// Clients of a store that can be taken away and given back: meanwhile they talk to a port where nobody listens.
-class FlakyClients final : public Clients {
- public:
-  explicit FlakyClients(Clients& inner) : inner_(inner) {}
-  void Fail(bool failing) { failing_ = failing; }
-  void FailForGood() {
-    failing_ = true;
-    for_good_ = true;
-  }
-  bool MayRecover(const Status& /*error*/) const override { return !for_good_; }
-
- private:
-  mongoc_client_t* Pop() override {
-    if (failing_) return mongoc_client_new("mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=20");
-    const std::lock_guard lock(mu_);
-    lent_.push_back(inner_.Acquire());
-    return lent_.back().get();
-  }
-  void Push(mongoc_client_t* client) override {
-    const std::lock_guard lock(mu_);
-    if (std::erase_if(lent_, [&](const Client& lent) { return lent.get() == client; }) == 0) {
-      mongoc_client_destroy(client);
-    }
-  }
-
-  Clients& inner_;
-  std::atomic<bool> failing_ = false;
-  std::atomic<bool> for_good_ = false;
-  std::mutex mu_;
-  std::vector<Client> lent_;  // guarded by mu_
-};
 
 class ChainRetryTest : public ChainsStoreTest {
  protected:
@@ -59,7 +27,7 @@ class ChainRetryTest : public ChainsStoreTest {
     while (writers_->Figures()[0].retries < 3) std::this_thread::yield();
   }
 
-  FlakyClients flaky_{store_.clients()};
+  test::FlakyClients flaky_{store_.clients()};
   std::unique_ptr<Chains> chains_;
   std::unique_ptr<ChainWriters> writers_;
 };

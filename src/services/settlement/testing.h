@@ -1,7 +1,6 @@
 // What the tests of the settlement service share.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,37 +9,14 @@
 
 #include "base/testing/testing.h"
 #include "client/handles.h"
+#include "embedded/testing/flaky_clients.h"
 #include "embedded/testing/stores.h"
 #include "services/settlement/generator.h"
 #include "services/settlement/service.h"
 
 namespace braid::settlement {
 
-/// Clients of a store that can be taken away and given back: meanwhile they talk to a port where nobody listens.
-class FlakyClients final : public Clients {
- public:
-  explicit FlakyClients(Clients& inner) : inner_(inner) {}
-  void Fail(bool failing) { failing_ = failing; }
-
- private:
-  mongoc_client_t* Pop() override {
-    if (failing_) return mongoc_client_new("mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=20");
-    const std::lock_guard lock(mu_);
-    lent_.push_back(inner_.Acquire());
-    return lent_.back().get();
-  }
-  void Push(mongoc_client_t* client) override {
-    const std::lock_guard lock(mu_);
-    if (std::erase_if(lent_, [&](const Client& lent) { return lent.get() == client; }) == 0) {
-      mongoc_client_destroy(client);
-    }
-  }
-
-  Clients& inner_;
-  std::atomic<bool> failing_ = false;
-  std::mutex mu_;
-  std::vector<Client> lent_;  // guarded by mu_
-};
+using test::FlakyClients;
 
 /// A store with a log of its own.
 class SettlementStoreTest : public test::StoreTest {
