@@ -119,10 +119,11 @@ Status Listen(Settlement& settlement, const Follower* follower, const Args& args
   const transfer::Progress line(
       [&] { return StrCat(listener->connections(), " connections: ", Describe(listener->totals()), Behind(follower)); },
       args.quiet);
-  while (!stop.load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto failure = [&] { return settlement.writers().failure(); };
+  while (!stop.load() && failure().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   listener->Stop();
   summary.Add(listener->totals());
-  return {};
+  return failure();
 }
 
 // A signal is how listening ends, and the views shall have everything then, too. Whoever interrupts the reading of

@@ -98,7 +98,8 @@ void Follower::Run() {
       figures_.last_error.clear();
       retry = options_.retry_first;
     }
-    if (last && (passed.ok() || steady_clock::now() - impatient_since_ >= *patience_)) {
+    const bool hopeless = !passed.ok() && !views_->chains().clients().MayRecover(passed);
+    if (last && (passed.ok() || hopeless || steady_clock::now() - impatient_since_ >= *patience_)) {
       outcome = passed.ok() ? found : passed;
       break;
     }
