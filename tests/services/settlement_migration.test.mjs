@@ -149,7 +149,7 @@ test('a migration under load, with kills of everybody', { timeout: 120_000 }, as
   assert.equal((await run(database, 'status')).reads, 'old_table');
   await acknowledgedIn(writers[1], 'rolled_back');
   // A seed whose kills came too late goes round again: each migration begins anew, with more to bring in.
-  for (let round = 0; round < 10 && (round === 0 || migrator.hits.length < 7); ++round) {
+  for (let round = 0; round < 20 && (round === 0 || migrator.hits.length < 8); ++round) {
     await run(database, 'rollback');
     await migrator.run(['preflight', 'backfill', 'verify'], 'run', '--batch', '200');
     await migrator.run(['verified', 'switching'], 'switch', '--batch', '200');
