@@ -134,7 +134,7 @@ async function expectWhole(database, writers) {
 test('a migration under load, with kills of everybody', { timeout: 120_000 }, async (t) => {
   t.diagnostic(`BRAID_SEED=${seed}`);
   const database = 'load';
-  await run(database, 'generate', '--outputs', '2500', '--cross', '5');
+  await run(database, 'generate', '--outputs', '6000', '--cross', '5');
   const reader = start(database, 'follow', '--json');
   const writers = [new Writer(database), new Writer(database)];
   const migrator = new Migrator(database);
@@ -149,7 +149,7 @@ test('a migration under load, with kills of everybody', { timeout: 120_000 }, as
   assert.equal((await run(database, 'status')).reads, 'old_table');
   await acknowledgedIn(writers[1], 'rolled_back');
   // A seed whose kills came too late goes round again: each migration begins anew, with more to bring in.
-  for (let round = 0; round < 20 && (round === 0 || migrator.hits.length < 8); ++round) {
+  for (let round = 0; round < 30 && (round === 0 || migrator.hits.length < 12); ++round) {
     await run(database, 'rollback');
     await migrator.run(['preflight', 'backfill', 'verify'], 'run', '--batch', '200');
     await migrator.run(['verified', 'switching'], 'switch', '--batch', '200');
@@ -158,7 +158,7 @@ test('a migration under load, with kills of everybody', { timeout: 120_000 }, as
   await acknowledgedIn(writers[0], 'dropped');
   await acknowledgedIn(writers[1], 'dropped');
   t.diagnostic(`the migrator was killed ${migrator.hits.length} times: ${migrator.hits.join(', ')}`);
-  assert.ok(migrator.hits.length >= 8, 'not killed often enough');
+  assert.ok(migrator.hits.length >= 12, 'not killed often enough');
 
   clearInterval(killer);
   await Promise.all(writers.map((writer) => writer.stop()));
