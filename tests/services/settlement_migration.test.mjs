@@ -102,6 +102,21 @@ class Writer {
     this.#child.kill('SIGTERM');
     await this.ended;
   }
+  abandon() {
+    this.#stopping = true;
+    this.kill();
+  }
+}
+
+/** A reader and two writers; they end with the test, even if it fails. */
+function underLoad(t, database) {
+  const reader = start(database, 'follow', '--json');
+  const writers = [new Writer(database), new Writer(database)];
+  t.after(() => {
+    reader.child.kill('SIGKILL');
+    for (const writer of writers) writer.abandon();
+  });
+  return { reader, writers };
 }
 
 /** Resolves once the writer has acknowledged something in a phase. */
@@ -135,11 +150,11 @@ test('a migration under load, with kills of everybody', { timeout: 120_000 }, as
   t.diagnostic(`BRAID_SEED=${seed}`);
   const database = 'load';
   await run(database, 'generate', '--outputs', '6000', '--cross', '5');
-  const reader = start(database, 'follow', '--json');
-  const writers = [new Writer(database), new Writer(database)];
+  const { reader, writers } = underLoad(t, database);
   const migrator = new Migrator(database);
   await acknowledgedIn(writers[0], 'none');
   const killer = setInterval(() => writers[random.below(2)].kill(), 1000);
+  t.after(() => clearInterval(killer));
 
   await migrator.run(['preflight', 'dual_write', 'backfill', 'backfill', 'verify'], 'run', '--batch', '200');
   await migrator.run(['verified', 'switching'], 'switch', '--batch', '200');
@@ -175,11 +190,10 @@ test('a migration under load, with kills of everybody', { timeout: 120_000 }, as
 });
 
 // It may be stopped inside a transaction, with the lock on the head: the others end its session and go on.
-test('a writer is stopped across switch and drop, and wakes', { timeout: 60_000 }, async () => {
+test('a writer is stopped across switch and drop, and wakes', { timeout: 60_000 }, async (t) => {
   const database = 'stopped';
   await run(database, 'generate', '--outputs', '300');
-  const reader = start(database, 'follow', '--json');
-  const writers = [new Writer(database), new Writer(database)];
+  const { reader, writers } = underLoad(t, database);
   await run(database, 'run');
   await acknowledgedIn(writers[0], 'verified');
   writers[0].kill('SIGSTOP');
