@@ -195,7 +195,7 @@ class Chains {
   /// nothing is known to be stored, and the same call again is safe. At most kBatchBytesMax of payload.
   Result<std::vector<Appended>> Append(std::span<const ChainRecord> records);
 
-  /// Every chain that has records, ascending, as the store has it now.
+  /// Every chain that has records or is halted, ascending, as the store has it now.
   Result<std::vector<ChainHead>> Heads();
 
   /// Reads everything again and names all that differs (C5). An error: the store failed.

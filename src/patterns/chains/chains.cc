@@ -34,7 +34,7 @@ Result<std::unique_ptr<Chains>> Chains::Open(Clients& clients, const ChainsOptio
 
 Result<std::vector<ChainHead>> Chains::Heads() {
   BRAID_TRY(std::vector<ChainHead> heads, parts_->LoadHeads({}));
-  std::erase_if(heads, [](const ChainHead& head) { return head.sequence == 0; });
+  std::erase_if(heads, [](const ChainHead& head) { return head.sequence == 0 && head.halted.empty(); });
   return heads;
 }
 

@@ -170,6 +170,10 @@ TEST_P(ChainsTest, AChainWhoseHeadIsLostAcceptsNothing) {
   const Status refused = AppendOne(*chains, RecordOf(1, 6));
   EXPECT_EQ(refused.code(), Code::kChainHalted);
   EXPECT_NE(refused.message().find("the head was lost"), std::string_view::npos) << refused.message();
+  const auto heads = chains->Heads();
+  ASSERT_OK(heads);
+  ASSERT_EQ(heads->size(), 1u);
+  EXPECT_EQ(heads->front().halted, "the head was lost: it has to be taken from the log");
   EXPECT_OK(AppendOne(*chains, RecordOf(2, 7)));
   ASSERT_OK(chains->Repair(1, {.action = RepairAction::kHeadFromLog, .by = "ann", .reason = "lost"}));
   EXPECT_OK(AppendOne(*chains, RecordOf(1, 8)));

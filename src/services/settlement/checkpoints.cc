@@ -44,6 +44,10 @@ Result<Checkpoint> SignHeads(Chains& chains, const SigningKey& key, int64_t now_
   CheckpointInput input{.store = StrCat(options.database, ".", options.log), .created_at_ms = now_ms};
   BRAID_TRY(const std::vector<ChainHead> heads, chains.Heads());
   for (const ChainHead& head : heads) {
+    if (head.sequence == 0) {  // halted before its first record, or what the head said is lost
+      BRAID_TRY(const VerifyReport report, chains.Verify({.chains = {head.chain}}));
+      if (report.ok()) continue;
+    }
     bool found = false;
     BRAID_CHECK_OK(chains.Read(head.chain, head.sequence, [&](const ChainRecordView& record) -> Result<bool> {
       found = record.sequence == head.sequence && record.hash == head.hash;

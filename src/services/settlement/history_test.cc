@@ -103,6 +103,28 @@ TEST_P(HistoryTest, AHeadThatTheLogDoesNotHaveIsNotSigned) {
   EXPECT_THAT(refused.status().ToString(), HasSubstr("symbol 1"));
 }
 
+// A chain that is halted because its head was lost must not be left out; one without a record has nothing to sign.
+TEST_P(HistoryTest, AChainThatLostItsHeadIsNotLeftOut) {
+  {
+    const auto settlement = Open();
+    Output wrong = OutputOf(9, 1);
+    wrong.prev_hash.emplace().fill(0xee);
+    EXPECT_EQ(Ingest(*settlement, {ToJson(wrong)}).at(1).outcome, Outcome::kRefused);
+    const auto heads = settlement->chains().Heads();
+    ASSERT_OK(heads);
+    ASSERT_EQ(heads->size(), 1u);
+    EXPECT_FALSE(heads->front().halted.empty());
+    Ingest(*settlement, {ToJson(OutputOf(1, 2)), ToJson(OutputOf(2, 3))});
+    const auto checkpoint = SignHeads(settlement->chains(), key_, 1);
+    ASSERT_OK(checkpoint);
+    EXPECT_EQ(checkpoint->heads.size(), 2u);
+  }
+  Drop("engine_output_log_heads");
+  const auto settlement = Open();
+  EXPECT_EQ(Ingest(*settlement, {ToJson(OutputOf(1, 4))}).at(1).outcome, Outcome::kHalted);
+  EXPECT_EQ(SignHeads(settlement->chains(), key_, 1).status().code(), Code::kRecordDamaged);
+}
+
 TEST_P(HistoryTest, AProofThatWouldBeTooLongIsRefused) {
   const auto settlement = Open();
   std::vector<std::string> lines;
