@@ -20,21 +20,23 @@ Result<VerifyReport> VerifyWithProgress(Chains& chains, VerifyOptions options) {
   return chains.Verify(options);
 }
 
-void AppendTo(client::Bson& json, const VerifyReport& report) {
-  client::Bson damage;
-  for (size_t i = 0; i < report.damage.size(); ++i) {
-    client::Bson one;
-    one.Integer("symbol_id", report.damage[i].chain)
-        .Integer("output_seq", report.damage[i].sequence)
-        .Text("what", report.damage[i].what);
-    damage.Document(StrCat(i).c_str(), one);
+void AppendTo(client::Bson& json, const std::vector<ChainDamage>& damage) {
+  client::Bson rows;
+  for (size_t i = 0; i < damage.size(); ++i) {
+    client::Bson row;
+    row.Integer("symbol_id", damage[i].chain).Integer("output_seq", damage[i].sequence).Text("what", damage[i].what);
+    rows.Document(StrCat(i).c_str(), row);
   }
+  json.Array("damage", rows);
+}
+
+void AppendTo(client::Bson& json, const VerifyReport& report) {
   json.Bool("ok", report.ok())
       .Integer("symbols", report.chains)
       .Integer("records", report.records)
       .Integer("payload_bytes", report.payload_bytes)
-      .Integer("damaged", report.damaged)
-      .Array("damage", damage);
+      .Integer("damaged", report.damaged);
+  AppendTo(json, report.damage);
 }
 
 void PrintText(const VerifyReport& report) {

@@ -7,6 +7,8 @@
 namespace braid::cli::settlement {
 
 Result<VerifyReport> VerifyWithProgress(Chains& chains, VerifyOptions options);
+/// damage: [{symbol_id, output_seq, what}] (F4).
+void AppendTo(client::Bson& json, const std::vector<ChainDamage>& damage);
 /// ok, symbols, records, payload_bytes, damaged, damage (F4).
 void AppendTo(client::Bson& json, const VerifyReport& report);
 /// To standard output.

@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "cli/interrupt.h"
+#include "cli/settlement/damage.h"
 #include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 
@@ -77,19 +78,12 @@ struct Args {
 
 void PrintJson(const Follower& follower, const std::vector<ViewProgress>& views, double seconds) {
   const FollowerFigures figures = follower.figures();
-  const std::vector<ChainDamage> damage = follower.damage();
-  client::Bson rows;
-  for (size_t i = 0; i < damage.size(); ++i) {
-    client::Bson row;
-    row.Integer("symbol_id", damage[i].chain).Integer("output_seq", damage[i].sequence).Text("what", damage[i].what);
-    rows.Document(StrCat(i).c_str(), row);
-  }
   client::Bson json;
   json.Bool("ok", follower.health().ok())
       .Integer("applied_records", figures.records)
       .Integer("failures", figures.failures)
-      .Double("seconds", seconds)
-      .Array("damage", rows);
+      .Double("seconds", seconds);
+  AppendTo(json, follower.damage());
   AppendTo(json, views);
   client::PrintJson(json);
 }
@@ -110,9 +104,10 @@ Status Run(const Args& args) {
     if (args.once) {
       status = follower->CatchUp({.stop = &stop});
     } else {
-      while (!stop.load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      while (!stop.load() && !follower->ended()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      if (follower->ended()) status = follower->CatchUp();
       follower->Stop();
-      status = follower->health();
+      if (status.ok()) status = follower->health();
     }
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

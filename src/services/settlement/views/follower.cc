@@ -64,6 +64,11 @@ Status Follower::CatchUp(const CatchUpOptions& options) {
   return outcome_;
 }
 
+bool Follower::ended() const {
+  const std::lock_guard lock(mu_);
+  return ended_;
+}
+
 FollowerFigures Follower::figures() const {
   const std::lock_guard lock(mu_);
   return figures_;
@@ -99,7 +104,7 @@ void Follower::Run() {
       retry = options_.retry_first;
     }
     const bool hopeless = !passed.ok() && !views_->chains().clients().MayRecover(passed);
-    if (last && (passed.ok() || hopeless || steady_clock::now() - impatient_since_ >= *patience_)) {
+    if (hopeless || (last && (passed.ok() || steady_clock::now() - impatient_since_ >= *patience_))) {
       outcome = passed.ok() ? found : passed;
       break;
     }

@@ -64,6 +64,8 @@ class Follower {
   /// Ends after the transactions under way. The next follower goes on there.
   void Stop();
 
+  /// Whether it has ended, by itself if the store failed for good (Clients::MayRecover): CatchUp() says why.
+  bool ended() const;
   FollowerFigures figures() const;
   /// OK, or what cannot be applied to its end: kRecordDamaged or kOverflow, as of CatchUp().
   Status health() const;

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "embedded/testing/flaky_clients.h"
 #include "services/settlement/views/testing.h"
 
 namespace braid::settlement {
@@ -219,6 +220,21 @@ TEST_P(FollowerTest, AViewThatCannotBeExactIsLeftOutAndTheOthersGoOn) {
   EXPECT_EQ(told, 1);
   EXPECT_EQ(Read(*views, View::kOrders, "status").size(), 3u);
   EXPECT_EQ(follower->figures().failures, 0);
+}
+
+// A store that is away for a while is waited for; one that cannot come back is not.
+TEST_P(FollowerTest, EndsByItselfOnlyIfTheStoreFailedForGood) {
+  test::FlakyClients flaky(store_.clients());
+  FollowerOptions options;
+  options.interval = options.retry_first = options.retry_most = milliseconds(1);
+  auto follower = Follower::Start(flaky, Options(), options);
+  ASSERT_OK(follower);
+  flaky.Fail(true);
+  ASSERT_TRUE(Until([&] { return (*follower)->figures().failures > 2; }));
+  EXPECT_FALSE((*follower)->ended());
+  flaky.FailForGood();
+  ASSERT_TRUE(Until([&] { return (*follower)->ended(); }));
+  EXPECT_EQ((*follower)->CatchUp().code(), Code::kHostUnreachable);
 }
 
 TEST_P(FollowerTest, OptionsAreChecked) {
