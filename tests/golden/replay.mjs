@@ -1,19 +1,13 @@
-// Replays the recorded answers of a real MongoDB (shared/data/golden) against a running server and compares.
+// Replays the recorded answers of a real MongoDB (data/FAMILY.ndjson.gz) against a running server and compares.
 // Deliberate differences are listed in differences.json with their reason; one that starts to agree fails the run, so the list stays true.
 //
 //   node tests/golden/replay.mjs [family …]        BRAID_LOG=1 shows the server's log, BRAID_SHOW=n prints n failures of each family
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { MongoClient } from 'mongodb';
 import { canonical, parse } from '../lib/ejson.mjs';
-import { sharedData, startServer } from '../lib/server.mjs';
+import { startServer } from '../lib/server.mjs';
 
-const folder = join(sharedData, 'golden');
-if (!existsSync(folder)) {
-  console.log(`golden replay: skipped, ${folder} is not there`);
-  process.exit(0);
-}
 const options = { promoteValues: false, promoteLongs: false, bsonRegExp: true, ignoreUndefined: false };
 const differences = JSON.parse(readFileSync(new URL('./differences.json', import.meta.url)));
 
@@ -144,7 +138,7 @@ const families = {
 
 async function replay(db, name) {
   const family = families[name];
-  let items = gunzipSync(readFileSync(join(folder, `${name}.ndjson.gz`))).toString().trimEnd().split('\n').map(parse);
+  let items = gunzipSync(readFileSync(new URL(`./data/${name}.ndjson.gz`, import.meta.url))).toString().trimEnd().split('\n').map(parse);
   await family.prepare?.(db, items);
   const listed = new Map(differences.filter((d) => d.family === name).flatMap((d) => d.lines.map((line) => [line, d.reason])));
   const tally = { passed: 0, failed: 0, different: 0 };

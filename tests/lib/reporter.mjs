@@ -4,10 +4,11 @@ import { inspect } from 'node:util';
 export default async function* report(source) {
   let passed = 0;
   let failed = 0;
+  let skipped = 0;
   for await (const { type, data } of source) {
     // A file is a test to Node 18; a suite is one to all. Only what is written as a test counts.
     const isContainer = data?.name?.endsWith('.mjs') || data?.details?.type === 'suite';
-    if (type === 'test:pass' && !isContainer) ++passed;
+    if (type === 'test:pass' && !isContainer) data.skip === undefined ? ++passed : ++skipped;
     if (type === 'test:fail' && !(isContainer && data.details.error?.failureType === 'subtestsFailed')) {
       ++failed;
       const error = data.details.error;
@@ -15,5 +16,5 @@ export default async function* report(source) {
     }
     if (type === 'test:stderr' || type === 'test:stdout') yield data.message;
   }
-  yield `${process.env.BRAID_SUITE ?? 'tests'}: ${passed} passed, ${failed} failed\n`;
+  yield `${process.env.BRAID_SUITE ?? 'tests'}: ${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}\n`;
 }

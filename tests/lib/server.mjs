@@ -15,9 +15,6 @@ export const binary = process.env.BRAID_BINARY ?? join(root, 'build', 'release',
 // libmongoc, of which the program's client commands are made, keeps figures in a shared memory file that a killed process would leave behind.
 process.env.MONGOC_DISABLE_SHM = '1';
 
-/** Data that is not part of the checkout: null if it is not there, and the caller says that it skips. */
-export const sharedData = process.env.BRAID_SHARED ?? join(root, '..', 'shared', 'data');
-
 /**
  * @param {string[]} options further options of `braid serve`
  * @param {string} [directory] the store; a temporary one if left out, removed at stop()

@@ -2,11 +2,12 @@
 // The scenarios of scenarios.mjs are run the same way. What cannot apply is listed with its reason in inapplicable.json; a listed test that passes fails the run, so the list stays true.
 //
 //   node tests/spec/runner.mjs [part of a file's path or of a test's name]
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MongoBulkWriteError, MongoClient, MongoServerError } from 'mongodb';
 import { fromJson } from '../lib/ejson.mjs';
-import { sharedData, startServer } from '../lib/server.mjs';
+import { outsideData } from '../lib/not_run.mjs';
+import { startServer } from '../lib/server.mjs';
 import { Entities } from './entities.mjs';
 import { match } from './match.mjs';
 import { perform } from './operations.mjs';
@@ -14,14 +15,11 @@ import { applies } from './requirements.mjs';
 import { scenarios } from './scenarios.mjs';
 import { special } from './special.mjs';
 
-const folder = join(sharedData, 'spec-tests');
+const folder = outsideData(['spec-tests'], { what: "MongoDB's driver specification tests", why: 'their licence keeps them out of this repository' });
 /** Every file of tests: ours, and those of the specifications if they are there. */
 function* files() {
   for (const { group, name, file } of scenarios) yield { group, name, file: fromJson(file) };
-  if (!existsSync(folder)) {
-    console.log(`specification tests: only our own, ${folder} is not there`);
-    return;
-  }
+  if (!folder) return;
   for (const group of readdirSync(folder)) {
     for (const name of readdirSync(join(folder, group)).sort()) yield { group, name: name.replace('.json', ''), file: fromJson(JSON.parse(readFileSync(join(folder, group, name)))) };
   }

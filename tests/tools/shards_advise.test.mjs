@@ -1,14 +1,15 @@
 // braid shards advise as a program: what it recommends for a shop, from files, from a server and from real sales.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-import { binary, sharedData, startServer } from '../lib/server.mjs';
+import { outsideData } from '../lib/not_run.mjs';
+import { binary, startServer } from '../lib/server.mjs';
 
 const orderQueries = [
   { insert: 'orders', count: 50 },
@@ -136,8 +137,8 @@ test('mistakes are answered with what to do', async () => {
   }
 });
 
-const sales = join(sharedData, 'retail', '2010-12-01.csv.gz');
-test('real sales: a guest has no customer number, and that is said', { skip: existsSync(sales) ? false : `no ${sales}` }, async () => {
+const sales = outsideData(['retail', '2010-12-01.csv.gz'], { what: 'advice on real sales', why: 'it is a data set of its own' });
+test('real sales: a guest has no customer number, and that is said', { skip: sales ? false : 'its data is not there' }, async () => {
   const [header, ...rows] = gunzipSync(readFileSync(sales)).toString('latin1').split('\n').filter(Boolean);
   const names = header.split(',');
   assert.equal(names[6], 'CustomerID');
