@@ -4,22 +4,15 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include <filesystem>
-
 #include "base/strings.h"
+#include "bench/bare_rocks.h"
 #include "bench/target.h"
 #include "client/handles.h"
 
 namespace braid::bench {
 namespace {
-
-Status FromRocks(const rocksdb::Status& status) {
-  return status.ok() ? Status() : Status(Code::kInternalError, StrCat("bare RocksDB: ", status.ToString()));
-}
 
 rocksdb::Slice Slice(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -92,15 +85,15 @@ rocksdb::Options Options() {
 
 class Bare final : public Target {
  public:
-  Bare(std::filesystem::path directory, bool durable) : directory_(std::move(directory)), durable_(durable) {}
-  ~Bare() override { Remove(); }
+  Bare(BareDirectory directory, bool durable) : directory_(std::move(directory)), durable_(durable) {}
 
   Result<std::unique_ptr<Session>> Connect() override { return std::make_unique<BareSession>(*db_, durable_); }
 
   Status Reset() override {
-    Remove();
+    db_.reset();
+    BRAID_CHECK_OK(FromRocks(rocksdb::DestroyDB(directory_.path(), Options())));
     rocksdb::DB* db = nullptr;
-    BRAID_CHECK_OK(FromRocks(rocksdb::DB::Open(Options(), directory_.string(), &db)));
+    BRAID_CHECK_OK(FromRocks(rocksdb::DB::Open(Options(), directory_.path(), &db)));
     db_.reset(db);
     return {};
   }
@@ -114,13 +107,7 @@ class Bare final : public Target {
   }
 
  private:
-  void Remove() {
-    db_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-
-  const std::filesystem::path directory_;
+  const BareDirectory directory_;  // removed after the database is closed
   const bool durable_;
   std::unique_ptr<rocksdb::DB> db_;
 };
@@ -128,15 +115,8 @@ class Bare final : public Target {
 }  // namespace
 
 Result<std::unique_ptr<Target>> OpenBare(const std::string& parent, bool durable) {
-  std::error_code error;
-  if (!parent.empty()) std::filesystem::create_directories(parent, error);
-  std::string name = (std::filesystem::path(parent) / "braid-bare-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    return Status(Code::kBadValue,
-                  StrCat("cannot make a directory for bare RocksDB in '", parent, "': ", strerror(errno),
-                         "; choose another with --baseline-dir or use --no-baseline"));
-  }
-  auto target = std::make_unique<Bare>(name, durable);
+  BRAID_TRY(BareDirectory directory, BareDirectory::Make(parent));
+  auto target = std::make_unique<Bare>(std::move(directory), durable);
   BRAID_CHECK_OK(target->Reset());
   return target;
 }

@@ -2,50 +2,18 @@
 // heads or documents.
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include <chrono>
-#include <filesystem>
 #include <thread>
 
-#include "base/strings.h"
+#include "bench/bare_rocks.h"
 #include "bench/ledger_runs.h"
 
 namespace braid::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-Status FromRocks(const rocksdb::Status& status) {
-  return status.ok() ? Status() : Status(Code::kInternalError, StrCat("bare RocksDB: ", status.ToString()));
-}
-
-/// A new directory, removed at the end.
-class Directory {
- public:
-  static Result<Directory> Make(const std::string& parent) {
-    std::error_code error;
-    std::filesystem::create_directories(parent, error);
-    std::string name = (std::filesystem::path(parent) / "braid-bare-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) return Directory(std::move(name));
-    return Status(Code::kBadValue,
-                  StrCat("cannot make a directory for bare RocksDB in '", parent, "': ", strerror(errno),
-                         "; choose another with --baseline-dir or use --no-baseline"));
-  }
-  Directory(Directory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  Directory& operator=(Directory&&) = delete;
-  ~Directory() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit Directory(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 /// Threads that take one batch after another.
 class BareWriters {
@@ -127,7 +95,7 @@ int64_t OwnCpuMicros() {
 }
 
 Status AppendToBare(const LedgerOptions& options, const std::vector<ChainRecord>& records, LedgerRow& row) {
-  BRAID_TRY(const Directory directory, Directory::Make(options.bare_parent));
+  BRAID_TRY(const BareDirectory directory, BareDirectory::Make(options.bare_parent));
   rocksdb::Options how;
   how.create_if_missing = true;
   how.compression = rocksdb::kNoCompression;

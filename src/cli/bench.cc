@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kShardSeconds = 4;  // of a run with --shards
 
-struct Args {
+struct BenchArgs {
   std::string store = "./data";
   std::vector<std::string> workloads = {"a", "b", "c", "d", "e", "f"};
   std::string distribution;
@@ -46,7 +46,7 @@ std::string ShardsHelp() {
   return help;
 }
 
-void AddOptions(CLI::App& app, Args& args) {
+void AddBenchOptions(CLI::App& app, BenchArgs& args) {
   bench::SuiteOptions& suite = args.suite;
   AddStoreOption(app, args.store);
   CLI::Option* workload = app.add_option("--workload", args.workloads, WorkloadHelp())
@@ -104,13 +104,6 @@ void AddOptions(CLI::App& app, Args& args) {
       ->excludes(keep);
 }
 
-// The directory that holds the store: the same disk.
-std::string Beside(const std::string& store) {
-  if (IsUri(store)) return ".";
-  const std::filesystem::path path = std::filesystem::absolute(store).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).parent_path().string();
-}
-
 Status EndOf(const bench::SuiteOptions& suite) {
   return suite.stop->load() ? Status(Code::kInterrupted, "interrupted; the figures so far are above") : Status();
 }
@@ -133,7 +126,7 @@ Status WithServer(const std::string& parent, int shards, const std::function<Sta
   return status;
 }
 
-Status RunShards(Args& args) {
+Status RunShards(BenchArgs& args) {
   if (IsUri(args.store)) {
     return Status(Code::kBadValue,
                   StrCat("--shards starts servers of its own, for the number of shards of a server that runs (",
@@ -143,7 +136,7 @@ Status RunShards(Args& args) {
   options.suite = args.suite;
   if (options.suite.seconds <= 0) options.suite.seconds = kShardSeconds;
   options.shards = args.shards;
-  options.with_server = [parent = Beside(args.store)](int shards, const auto& use) {
+  options.with_server = [parent = DirectoryBeside(args.store)](int shards, const auto& use) {
     return WithServer(parent, shards, use);
   };
   FILE* people = args.json ? stderr : stdout;
@@ -157,7 +150,7 @@ Status RunShards(Args& args) {
   return EndOf(options.suite);
 }
 
-Status RunYcsb(Args& args) {
+Status RunYcsb(BenchArgs& args) {
   bench::SuiteOptions& suite = args.suite;
   suite.stop = &StopOnInterrupt();
   for (const std::string& name : args.workloads) {
@@ -169,7 +162,7 @@ Status RunYcsb(Args& args) {
   }
   if (!args.shards.empty()) return RunShards(args);
   suite.baseline = !args.no_baseline;
-  if (suite.baseline_parent.empty()) suite.baseline_parent = Beside(args.store);
+  if (suite.baseline_parent.empty()) suite.baseline_parent = DirectoryBeside(args.store);
 
   std::unique_ptr<client::ServerProcess> process;
   suite.server.uri = args.store;
@@ -189,8 +182,8 @@ Status RunYcsb(Args& args) {
 }
 
 Action SetUpYcsb(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
-  AddOptions(app, *args);
+  const auto args = std::make_shared<BenchArgs>();
+  AddBenchOptions(app, *args);
   return [args] { return RunYcsb(*args); };
 }
 

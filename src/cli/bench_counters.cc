@@ -14,13 +14,13 @@
 namespace braid::cli {
 namespace {
 
-struct Args {
+struct BenchCountersArgs {
   std::string store = "./data";
   bool json = false;
   bench::CountersOptions options;
 };
 
-void AddOptions(CLI::App& app, Args& args) {
+void AddBenchCountersOptions(CLI::App& app, BenchCountersArgs& args) {
   bench::CountersOptions& options = args.options;
   AddStoreOption(app, args.store);
   app.add_option("-d,--db", options.database, "Database. It is dropped before and after each run.")
@@ -76,7 +76,7 @@ std::string Json(const std::vector<bench::CountersRow>& rows) {
   return text + "]}";
 }
 
-Status Run(Args& args) {
+Status RunBenchCounters(BenchCountersArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   args.options.stop = &stop;
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
@@ -102,9 +102,9 @@ Status Run(Args& args) {
 }  // namespace
 
 Action SetUpBenchCounters(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
-  AddOptions(app, *args);
-  return [args] { return Run(*args); };
+  const auto args = std::make_shared<BenchCountersArgs>();
+  AddBenchCountersOptions(app, *args);
+  return [args] { return RunBenchCounters(*args); };
 }
 
 }  // namespace braid::cli

@@ -2,10 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "base/strings.h"
-#include "braid/embedded.h"
 #include "cli/bench_ledger_report.h"
 #include "cli/interrupt.h"
 #include "cli/store_option.h"
@@ -14,7 +12,7 @@
 namespace braid::cli {
 namespace {
 
-struct Args {
+struct BenchLedgerArgs {
   std::string store = "./data";
   bool no_baseline = false;
   bool json = false;
@@ -22,7 +20,7 @@ struct Args {
   bench::LedgerOptions options;
 };
 
-void AddOptions(CLI::App& app, Args& args) {
+void AddBenchLedgerOptions(CLI::App& app, BenchLedgerArgs& args) {
   bench::LedgerOptions& options = args.options;
   AddStoreOption(app, args.store);
   app.add_option("-d,--db", options.database, "Database. It is dropped before and after each run.")
@@ -81,14 +79,7 @@ void AddOptions(CLI::App& app, Args& args) {
   app.add_flag("--json", args.json, "One JSON object on standard output; the tables go to standard error.");
 }
 
-// The directory that holds the store: the same disk.
-std::string Beside(const std::string& store) {
-  if (IsUri(store)) return ".";
-  const std::filesystem::path path = std::filesystem::absolute(store).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).parent_path().string();
-}
-
-Status Run(Args& args) {
+Status RunBenchLedger(BenchLedgerArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   bench::LedgerOptions& options = args.options;
   options.stop = &stop;
@@ -97,7 +88,7 @@ Status Run(Args& args) {
   options.reads = wanted("reads");
   options.recovery = wanted("recovery");
   options.engines = wanted("engines");
-  if (!args.no_baseline && options.bare_parent.empty()) options.bare_parent = Beside(args.store);
+  if (!args.no_baseline && options.bare_parent.empty()) options.bare_parent = DirectoryBeside(args.store);
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
   FILE* people = args.json ? stderr : stdout;
   BRAID_TRY(const bench::LedgerReport report, RunLedger(*clients, options, LedgerTables(people)));
@@ -110,9 +101,9 @@ Status Run(Args& args) {
 }  // namespace
 
 Action SetUpBenchLedger(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
-  AddOptions(app, *args);
-  return [args] { return Run(*args); };
+  const auto args = std::make_shared<BenchLedgerArgs>();
+  AddBenchLedgerOptions(app, *args);
+  return [args] { return RunBenchLedger(*args); };
 }
 
 }  // namespace braid::cli

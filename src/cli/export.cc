@@ -15,7 +15,7 @@
 namespace braid::cli {
 namespace {
 
-struct Args {
+struct ExportArgs {
   std::string store = "./data";
   std::string type = "json";
   std::string json_format = "relaxed";
@@ -28,7 +28,7 @@ struct Args {
   transfer::ExportOptions options;
 };
 
-void AddOptions(CLI::App& app, Args& args) {
+void AddExportOptions(CLI::App& app, ExportArgs& args) {
   transfer::ExportOptions& options = args.options;
   options.database = "test";
   AddStoreOption(app, args.store);
@@ -54,7 +54,7 @@ void AddOptions(CLI::App& app, Args& args) {
   app.add_flag("--quiet", args.quiet, "No progress and no summary.");
 }
 
-Status Prepare(Args& args) {
+Status PrepareExport(ExportArgs& args) {
   transfer::ExportOptions& options = args.options;
   if (options.collection.empty()) return Status(Code::kBadValue, "say which collection: --collection NAME");
   options.csv = args.type == "csv";
@@ -85,7 +85,7 @@ Result<bool> Exists(Clients& clients, const transfer::ExportOptions& options) {
   return exists;
 }
 
-Status Write(Args& args, Clients& clients, FILE* out, transfer::ExportCounts& counts) {
+Status Write(ExportArgs& args, Clients& clients, FILE* out, transfer::ExportCounts& counts) {
   const transfer::ExportOptions& options = args.options;
   const transfer::Progress progress(
       [&] { return StrCat(options.database, ".", options.collection, ": ", counts.exported.load(), " document(s)"); },
@@ -93,8 +93,8 @@ Status Write(Args& args, Clients& clients, FILE* out, transfer::ExportCounts& co
   return transfer::Export(clients, options, out, counts);
 }
 
-Status Run(Args& args) {
-  BRAID_CHECK_OK(Prepare(args));
+Status RunExport(ExportArgs& args) {
+  BRAID_CHECK_OK(PrepareExport(args));
   const transfer::ExportOptions& options = args.options;
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
   BRAID_TRY(const bool exists, Exists(*clients, options));
@@ -121,9 +121,9 @@ Status Run(Args& args) {
 }  // namespace
 
 Action SetUpExport(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
-  AddOptions(app, *args);
-  return [args] { return Run(*args); };
+  const auto args = std::make_shared<ExportArgs>();
+  AddExportOptions(app, *args);
+  return [args] { return RunExport(*args); };
 }
 
 }  // namespace braid::cli

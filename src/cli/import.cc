@@ -17,7 +17,7 @@ namespace {
 using transfer::ImportMode;
 using transfer::ParseGrace;
 
-struct Args {
+struct ImportArgs {
   std::string store = "./data";
   std::string file = "-";
   std::string type;
@@ -34,7 +34,7 @@ struct Args {
   transfer::ImportOptions import;
 };
 
-void AddFileOptions(CLI::App& app, Args& args) {
+void AddFileOptions(CLI::App& app, ImportArgs& args) {
   app.add_option("file,--file", args.file, "File to read, packed with gzip or not; - is standard input.")
       ->type_name("FILE")
       ->capture_default_str();
@@ -54,7 +54,7 @@ void AddFileOptions(CLI::App& app, Args& args) {
   app.add_flag("--ignoreBlanks", args.table.ignore_blanks, "Empty values of CSV and TSV make no field.");
 }
 
-void AddOptions(CLI::App& app, Args& args) {
+void AddImportOptions(CLI::App& app, ImportArgs& args) {
   transfer::ImportOptions& import = args.import;
   import.database = "test";
   AddStoreOption(app, args.store);
@@ -84,7 +84,7 @@ void AddOptions(CLI::App& app, Args& args) {
 }
 
 // The type by the end of the name, a .gz behind it aside.
-std::string TypeOf(const Args& args) {
+std::string TypeOf(const ImportArgs& args) {
   if (!args.type.empty()) return args.type;
   std::filesystem::path path = args.file;
   if (path.extension() == ".gz") path = path.stem();
@@ -104,7 +104,7 @@ ImportMode ModeOf(const std::string& name) {
   return name == "delete" ? ImportMode::kDelete : ImportMode::kInsert;
 }
 
-Result<std::unique_ptr<transfer::Reader>> OpenReader(Args& args, std::unique_ptr<transfer::Input> input) {
+Result<std::unique_ptr<transfer::Reader>> OpenReader(ImportArgs& args, std::unique_ptr<transfer::Input> input) {
   const std::string type = TypeOf(args);
   BRAID_TRY(args.table.fields, ReadFields(args.fields, args.field_file));
   if (type == "json") {
@@ -126,7 +126,7 @@ Result<std::unique_ptr<transfer::Reader>> OpenReader(Args& args, std::unique_ptr
   return transfer::NewTableReader(std::move(input), args.table);
 }
 
-Status Prepare(Args& args) {
+Status PrepareImport(ImportArgs& args) {
   transfer::ImportOptions& import = args.import;
   if (import.collection.empty() && args.file != "-") {
     std::filesystem::path path = args.file;
@@ -148,14 +148,14 @@ Status Prepare(Args& args) {
 return {};
 }  // namespace
 
-std::string Summary(const Args& args, const transfer::ImportCounts& counts) {
+std::string Summary(const ImportArgs& args, const transfer::ImportCounts& counts) {
   const bool deletes = args.import.mode == ImportMode::kDelete;
   return StrCat(counts.imported.load(), " document(s) ", deletes ? "deleted" : "imported", " successfully. ",
                 counts.failed.load(), " document(s) failed to ", deletes ? "delete." : "import.");
 }
 
-Status Run(Args& args) {
-  BRAID_CHECK_OK(Prepare(args));
+Status RunImport(ImportArgs& args) {
+  BRAID_CHECK_OK(PrepareImport(args));
   BRAID_TRY(std::unique_ptr<transfer::Input> input, transfer::Input::Open(args.file));
   const transfer::Input& source = *input;
   BRAID_TRY(const std::unique_ptr<transfer::Reader> reader, OpenReader(args, std::move(input)));
@@ -187,9 +187,9 @@ Status Run(Args& args) {
 }  // namespace braid::cli
 
 Action SetUpImport(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
-  AddOptions(app, *args);
-  return [args] { return Run(*args); };
+  const auto args = std::make_shared<ImportArgs>();
+  AddImportOptions(app, *args);
+  return [args] { return RunImport(*args); };
 }
 
 }  // namespace braid::cli

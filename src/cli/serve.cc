@@ -18,7 +18,7 @@
 namespace braid::cli {
 namespace {
 
-struct Args {
+struct ServeArgs {
   std::string store = "./data";
   std::string log_level = "info";
   int lifetime_seconds = 60;
@@ -31,7 +31,7 @@ const std::vector<std::string>& LogLevels() {
   return levels;
 }
 
-void AddOptions(CLI::App& app, Args& args) {
+void AddServeOptions(CLI::App& app, ServeArgs& args) {
   app.add_option("--store", args.store, "Directory of the data; created if absent.")
       ->type_name("DIR")
       ->capture_default_str();
@@ -99,10 +99,10 @@ sigset_t BlockSignals() {
   return signals;
 }
 
-Status Run(CLI::App& app, Args& args) {
+Status RunServe(CLI::App& app, ServeArgs& args) {
   BRAID_CHECK_OK(ApplyConfig(app));
   BRAID_CHECK_OK(CheckStore(args.store));
-  log::Init(spdlog::level::from_str(args.log_level));
+  log::Init(log::LevelOf(args.log_level));
   RaiseDescriptorLimit();
   const sigset_t signals = BlockSignals();
 
@@ -130,9 +130,9 @@ Status Run(CLI::App& app, Args& args) {
 }  // namespace
 
 Action SetUpServe(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
-  AddOptions(app, *args);
-  return [&app, args] { return Run(app, *args); };
+  const auto args = std::make_shared<ServeArgs>();
+  AddServeOptions(app, *args);
+  return [&app, args] { return RunServe(app, *args); };
 }
 
 }  // namespace braid::cli

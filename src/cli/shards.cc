@@ -17,7 +17,7 @@
 namespace braid::cli {
 namespace {
 
-struct Args {
+struct ShardsArgs {
   std::string store = "./data";
   advise::Place place{"test", ""};
   std::string sample_file;
@@ -31,7 +31,7 @@ struct Args {
   bool quiet = false;
 };
 
-void AddOptions(CLI::App& app, Args& args) {
+void AddShardsOptions(CLI::App& app, ShardsArgs& args) {
   AddStoreOption(app, args.store);
   AddNamespaceOptions(app, args.place.database, args.place.collection);
   app.add_option("--sample", args.sample, "Documents to look at, chosen at random.")
@@ -90,7 +90,7 @@ struct Inputs {
 };
 
 // The operations of a server. One that cannot record them is no obstacle unless it was asked to.
-Status ReadFromServer(const Args& args, Clients& clients, const std::atomic<bool>& stop, advise::Advice& advice,
+Status ReadFromServer(const ShardsArgs& args, Clients& clients, const std::atomic<bool>& stop, advise::Advice& advice,
                       Inputs& inputs) {
   if (args.recording.seconds > 0) {
     const auto started = std::chrono::steady_clock::now();
@@ -116,7 +116,7 @@ Status ReadFromServer(const Args& args, Clients& clients, const std::atomic<bool
   return {};
 }
 
-Status ReadServer(Args& args, advise::Advice& advice, Inputs& inputs) {
+Status ReadServer(ShardsArgs& args, advise::Advice& advice, Inputs& inputs) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
   if (args.sample_file.empty()) {
@@ -132,7 +132,7 @@ Status ReadServer(Args& args, advise::Advice& advice, Inputs& inputs) {
   return ReadFromServer(args, *clients, stop, advice, inputs);
 }
 
-Status ReadFiles(Args& args, advise::Advice& advice, Inputs& inputs) {
+Status ReadFiles(ShardsArgs& args, advise::Advice& advice, Inputs& inputs) {
   if (!args.queries.empty()) {
     BRAID_TRY(advise::ListedOperations listed, advise::ReadOperations(args.queries, args.place.collection));
     inputs.operations = std::move(listed.operations);
@@ -147,7 +147,7 @@ Status ReadFiles(Args& args, advise::Advice& advice, Inputs& inputs) {
   return {};
 }
 
-Status CheckOptions(const Args& args) {
+Status CheckOptions(const ShardsArgs& args) {
   const bool needs_server = args.sample_file.empty() || args.recording.seconds > 0;
   if (needs_server && args.place.collection.empty() && args.queries.empty()) {
     return Status(Code::kBadValue,
@@ -162,7 +162,7 @@ Status CheckOptions(const Args& args) {
 }
 
 // The files first: a mistake in them is told before a server is asked, and they may say which collection it is.
-Status Read(Args& args, advise::Advice& advice, Inputs& inputs) {
+Status Read(ShardsArgs& args, advise::Advice& advice, Inputs& inputs) {
   BRAID_CHECK_OK(CheckOptions(args));
   advice.operations_from = "none";
   BRAID_CHECK_OK(ReadFiles(args, advice, inputs));
@@ -178,7 +178,7 @@ Status Read(Args& args, advise::Advice& advice, Inputs& inputs) {
                        args.store, ": check --store, --db and --collection, or give a file with --sample-file"));
 }
 
-Status Advise(Args& args) {
+Status Advise(ShardsArgs& args) {
   BRAID_TRY(std::vector<advise::ShardKey> keys, ParseCandidates(args.candidates));
   advise::Advice advice;
   Inputs inputs;
@@ -202,13 +202,13 @@ Status Advise(Args& args) {
 }  // namespace
 
 Action SetUpShards(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<ShardsArgs>();
   app.require_subcommand(1);
   CLI::App* advise =
       app.add_subcommand("advise",
                          "Rates shard keys for a collection by the three properties of a good one "
                          "(distinct values, evenness of writes, targeted operations) and recommends one.");
-  AddOptions(*advise, *args);
+  AddShardsOptions(*advise, *args);
   return [args, advise] {
     args->store_given = advise->count("--store") > 0;
     return Advise(*args);

@@ -1,6 +1,7 @@
 #include "cli/store_option.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "base/log.h"
 #include "braid/embedded.h"
@@ -16,8 +17,14 @@ void AddStoreOption(CLI::App& app, std::string& store) {
 
 Result<std::unique_ptr<Clients>> OpenStore(const std::string& store) {
   if (store.empty()) return Status(Code::kBadValue, "--store needs a directory or a mongodb:// URI");
-  log::Init(spdlog::level::warn);
+  log::Init(log::Level::kWarning);
   return braid::OpenStore(store);
+}
+
+std::string DirectoryBeside(const std::string& store) {
+  if (IsUri(store)) return ".";
+  const std::filesystem::path path = std::filesystem::absolute(store).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).parent_path().string();
 }
 
 }  // namespace braid::cli

@@ -18,4 +18,7 @@ void AddStoreOption(CLI::App& app, std::string& store);
 /// The store that the option names; what the engine logs below a warning is not shown.
 Result<std::unique_ptr<Clients>> OpenStore(const std::string& store);
 
+/// The directory that holds the store, so that what is put there is on the same disk; "." for a URI.
+std::string DirectoryBeside(const std::string& store);
+
 }  // namespace braid::cli

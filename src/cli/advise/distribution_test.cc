@@ -11,8 +11,6 @@ namespace {
 using bson::J;
 using bson::Make;
 
-ShardKey Key(std::string_view text) { return *ShardKey::Parse(J(text)); }
-
 template <typename MakeDocument>
 Sample SampleOf(int n, MakeDocument make) {
   Sample sample;
@@ -24,7 +22,7 @@ Sample SampleOf(int n, MakeDocument make) {
 
 Distribution Of(const Sample& sample, std::string_view key, size_t shards = 4) {
   const auto order = FindInsertionOrder(sample);
-  return Distribute(sample, order ? &*order : nullptr, Key(key), shards);
+  return Distribute(sample, order ? &*order : nullptr, *ShardKey::Parse(J(key)), shards);
 }
 
 int Scrambled(int i) { return static_cast<int>(static_cast<uint32_t>(i) * 2654435761U >> 8); }
@@ -143,7 +141,8 @@ TEST(InsertionOrderTest, ByObjectIdThenFileThenDate) {
 TEST(PlacementTest, HashesAreSplitEvenly) {
   for (const size_t shards : {2, 3, 4, 7}) {
     std::vector<std::string> keys;
-    for (int i = 0; i < 20'000; ++i) keys.push_back(Key("{'a': 'hashed'}").Encode({Make("a", i).Find("a")}));
+    for (int i = 0; i < 20'000; ++i)
+      keys.push_back(ShardKey::Parse(J("{'a': 'hashed'}"))->Encode({Make("a", i).Find("a")}));
     EXPECT_LT(MaxOverMean(Placement::OfHashes(shards).Count(keys)), 1.06) << shards;
   }
   EXPECT_EQ(MaxOverMean({}), 1);

@@ -41,6 +41,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path, size_t bytes_max
 /// Writes a file anew, or to standard output for "-".
 Status WriteFile(const std::string& path, std::string_view text);
 
+/// How many findings of one kind are shown to a person.
+inline constexpr size_t kShownMax = 20;
 /// The text of a checkpoint, or of a proof, in a file may have this many bytes.
 inline constexpr size_t kTextBytesMax = 128u << 20;
 

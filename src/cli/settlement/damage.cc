@@ -4,14 +4,11 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "cli/settlement/actions.h"
 #include "cli/transfer/progress.h"
 
 namespace braid::cli::settlement {
-namespace {
-
-constexpr size_t kShownMax = 20;
-
-}  // namespace
+namespace {}  // namespace
 
 Result<VerifyReport> VerifyWithProgress(Chains& chains, VerifyOptions options) {
   std::atomic<int64_t> verified = 0;

@@ -69,14 +69,14 @@ void AppendTo(client::Bson& json, const std::vector<ViewProgress>& views) {
 
 namespace {
 
-struct Args {
+struct FollowArgs {
   Common common;
   uint32_t workers = 4;
   bool once = false;
   bool quiet = false;
 };
 
-void PrintJson(const Follower& follower, const std::vector<ViewProgress>& views, double seconds) {
+void PrintFollowedJson(const Follower& follower, const std::vector<ViewProgress>& views, double seconds) {
   const FollowerFigures figures = follower.figures();
   client::Bson json;
   json.Bool("ok", follower.health().ok())
@@ -88,12 +88,12 @@ void PrintJson(const Follower& follower, const std::vector<ViewProgress>& views,
   client::PrintJson(json);
 }
 
-void PrintSummary(const Follower& follower, const std::vector<ViewProgress>& views, double seconds) {
+void PrintFollowed(const Follower& follower, const std::vector<ViewProgress>& views, double seconds) {
   std::printf("%lld records applied in %.1f s\n", static_cast<long long>(follower.figures().records), seconds);
   for (const ViewProgress& view : views) std::printf("%s\n", Describe(view).c_str());
 }
 
-Status Run(const Args& args) {
+Status RunFollow(const FollowArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   const auto start = std::chrono::steady_clock::now();
@@ -112,19 +112,19 @@ Status Run(const Args& args) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   BRAID_TRY(const std::vector<ViewProgress> views, follower->Progress());
-  args.common.json ? PrintJson(*follower, views, seconds) : PrintSummary(*follower, views, seconds);
+  args.common.json ? PrintFollowedJson(*follower, views, seconds) : PrintFollowed(*follower, views, seconds);
   return status;
 }
 
 }  // namespace
 
 Action SetUpFollow(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<FollowArgs>();
   AddCommonOptions(app, args->common);
   AddWorkersOption(app, "-j,--workers", args->workers);
   app.add_flag("--once", args->once, "Ends when the views have everything that the log has now.");
   app.add_flag("--quiet", args->quiet, "No progress.");
-  return [args] { return Run(*args); };
+  return [args] { return RunFollow(*args); };
 }
 
 }  // namespace braid::cli::settlement

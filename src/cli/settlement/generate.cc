@@ -9,12 +9,12 @@
 namespace braid::cli::settlement {
 namespace {
 
-struct Args {
+struct GenerateArgs {
   uint64_t outputs = 1000;
   braid::settlement::GeneratorOptions generator;
 };
 
-Status Run(const Args& args) {
+Status RunGenerate(const GenerateArgs& args) {
   const int64_t most = braid::settlement::kOutputSeqMax - args.generator.first_sequence + 1;
   if (args.outputs > static_cast<uint64_t>(most)) {
     return Status(Code::kBadValue, StrCat("from ", args.generator.first_sequence, " on there are only ", most,
@@ -27,7 +27,7 @@ Status Run(const Args& args) {
 }  // namespace
 
 Action SetUpGenerate(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<GenerateArgs>();
   braid::settlement::GeneratorOptions& generator = args->generator;
   const auto number = [&app](const char* name, auto& value, const char* help, int64_t least, int64_t most) {
     app.add_option(name, value, help)->check(CLI::Range(least, most))->type_name("N")->capture_default_str();
@@ -41,7 +41,7 @@ Action SetUpGenerate(CLI::App& app) {
   app.add_option("--seed", generator.seed, "The same seed makes the same outputs.")
       ->type_name("N")
       ->capture_default_str();
-  return [args] { return Run(*args); };
+  return [args] { return RunGenerate(*args); };
 }
 
 }  // namespace braid::cli::settlement

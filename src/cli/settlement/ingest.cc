@@ -25,7 +25,7 @@ using braid::settlement::Options;
 using braid::settlement::Settlement;
 using braid::settlement::ViewProgress;
 
-struct Args {
+struct IngestArgs {
   Common common;
   std::vector<std::string> files = {"-"};
   std::optional<uint16_t> port;
@@ -37,7 +37,7 @@ struct Args {
   bool quiet = false;
 };
 
-void AddSourceOptions(CLI::App& app, Args& args) {
+void AddSourceOptions(CLI::App& app, IngestArgs& args) {
   CLI::Option* files =
       app.add_option("files", args.files, "Files with one output a line, packed with gzip or not; - is standard input.")
           ->type_name("FILE")
@@ -60,14 +60,14 @@ void AddSourceOptions(CLI::App& app, Args& args) {
   app.add_flag("--quiet", args.quiet, "No progress.");
 }
 
-void AddViewOptions(CLI::App& app, Args& args) {
+void AddViewOptions(CLI::App& app, IngestArgs& args) {
   CLI::Option* follow = app.add_flag("--follow", args.follow,
                                      "Keeps the views (balances, trades, orders) up to the log meanwhile, and ends "
                                      "when they have all of it.");
   AddWorkersOption(app, "--view-writers", args.view_writers)->needs(follow);
 }
 
-void AddWriterOptions(CLI::App& app, Args& args) {
+void AddWriterOptions(CLI::App& app, IngestArgs& args) {
   Options& options = args.common.options;
   app.add_option("-j,--writers", options.writers.writers, "Threads that the symbols are spread over.")
       ->check(CLI::Range(1, 256))
@@ -101,13 +101,13 @@ std::string Behind(const Follower* follower) {
   return follower == nullptr ? "" : StrCat("; ", Describe(follower->figures()));
 }
 
-Status ReadFiles(Settlement& settlement, const Follower* follower, const Args& args, const std::atomic<bool>& stop,
-                 Summary& summary) {
+Status ReadFiles(Settlement& settlement, const Follower* follower, const IngestArgs& args,
+                 const std::atomic<bool>& stop, Summary& summary) {
   const transfer::Progress line([&] { return summary.ToString() + Behind(follower); }, args.quiet);
   return IngestFiles(settlement, args.files, stop, summary);
 }
 
-Status Listen(Settlement& settlement, const Follower* follower, const Args& args, const std::atomic<bool>& stop,
+Status Listen(Settlement& settlement, const Follower* follower, const IngestArgs& args, const std::atomic<bool>& stop,
               Summary& summary) {
   ListenerOptions options = args.listener;
   options.port = *args.port;
@@ -128,7 +128,8 @@ Status Listen(Settlement& settlement, const Follower* follower, const Args& args
 
 // A signal is how listening ends, and the views shall have everything then, too. Whoever interrupts the reading of
 // files wants an end; the next one goes on.
-Status CatchUp(Follower& follower, const Args& args, const std::atomic<bool>& stop, std::vector<ViewProgress>& views) {
+Status CatchUp(Follower& follower, const IngestArgs& args, const std::atomic<bool>& stop,
+               std::vector<ViewProgress>& views) {
   const transfer::Progress line([&] { return Describe(follower.figures()); }, args.quiet);
   const Status caught_up = follower.CatchUp({.stop = args.port ? nullptr : &stop});
   const auto progress = follower.Progress();
@@ -136,7 +137,7 @@ Status CatchUp(Follower& follower, const Args& args, const std::atomic<bool>& st
   return caught_up.ok() ? progress.status() : caught_up;
 }
 
-Status Run(Args& args) {
+Status RunIngest(IngestArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   Options& options = args.common.options;
   options.writers.batch_delay = std::chrono::milliseconds(args.delay_ms);
@@ -173,12 +174,12 @@ Status Run(Args& args) {
 }  // namespace
 
 Action SetUpIngest(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<IngestArgs>();
   AddCommonOptions(app, args->common);
   AddSourceOptions(app, *args);
   AddWriterOptions(app, *args);
   AddViewOptions(app, *args);
-  return [args] { return Run(*args); };
+  return [args] { return RunIngest(*args); };
 }
 
 }  // namespace braid::cli::settlement

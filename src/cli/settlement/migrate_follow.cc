@@ -17,7 +17,7 @@ namespace {
 using braid::settlement::Output;
 using braid::settlement::migration::MigratingReader;
 
-struct FollowArgs {
+struct MigrateFollowArgs {
   MigrateArgs migrate;
   int64_t from = 1;
   bool once = false;
@@ -39,7 +39,7 @@ Status See(const Output& output, Seen& seen) {
   return {};
 }
 
-Status RunFollow(const FollowArgs& args) {
+Status RunMigrateFollow(const MigrateFollowArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.migrate.common.store));
   BRAID_TRY(const std::unique_ptr<MigratingReader> reader, MigratingReader::Open(*clients, ToOptions(args.migrate)));
@@ -68,14 +68,14 @@ Status RunFollow(const FollowArgs& args) {
 }  // namespace
 
 Action SetUpMigrateFollow(CLI::App& app) {
-  const auto args = std::make_shared<FollowArgs>();
+  const auto args = std::make_shared<MigrateFollowArgs>();
   AddMigrateOptions(app, args->migrate);
   app.add_option("--from", args->from, "The first output_seq to expect.")
       ->check(CLI::Range(int64_t{1}, INT64_MAX))
       ->type_name("SEQ")
       ->capture_default_str();
   app.add_flag("--once", args->once, "Ends at the newest output instead of waiting for more.");
-  return [args] { return RunFollow(*args); };
+  return [args] { return RunMigrateFollow(*args); };
 }
 
 }  // namespace braid::cli::settlement

@@ -45,7 +45,7 @@ struct WriteArgs {
 };
 
 // What one writer did.
-struct Figures {
+struct WriteFigures {
   std::atomic<int64_t> outputs = 0;
   int64_t duplicates = 0;
   int64_t batches = 0;
@@ -56,7 +56,7 @@ struct Figures {
   int64_t barriers_most = 0;
 };
 
-Status AddBatch(MigratingWriter& writer, std::vector<Output> outputs, const WriteArgs& args, Figures& figures) {
+Status AddBatch(MigratingWriter& writer, std::vector<Output> outputs, const WriteArgs& args, WriteFigures& figures) {
   const auto count = static_cast<int64_t>(outputs.size());
   const auto start = Steady::now();
   BRAID_TRY(const MigratingWriter::Written written,
@@ -76,7 +76,8 @@ Status AddBatch(MigratingWriter& writer, std::vector<Output> outputs, const Writ
   return {};
 }
 
-Status WriteGenerated(MigratingWriter& writer, const WriteArgs& args, const std::atomic<bool>& stop, Figures& figures) {
+Status WriteGenerated(MigratingWriter& writer, const WriteArgs& args, const std::atomic<bool>& stop,
+                      WriteFigures& figures) {
   Generator generator(args.generator);
   const auto start = Steady::now();
   for (uint64_t done = 0; !stop.load() && (args.outputs == 0 || done < args.outputs);) {
@@ -93,7 +94,8 @@ Status WriteGenerated(MigratingWriter& writer, const WriteArgs& args, const std:
   return {};
 }
 
-Status WriteFile(MigratingWriter& writer, const WriteArgs& args, const std::atomic<bool>& stop, Figures& figures) {
+Status WriteOutputsOf(MigratingWriter& writer, const WriteArgs& args, const std::atomic<bool>& stop,
+                      WriteFigures& figures) {
   BRAID_TRY(const std::unique_ptr<transfer::Lines> lines, transfer::Lines::Open(args.file));
   OutputParser parser;
   std::vector<Output> outputs;
@@ -116,12 +118,12 @@ Status RunWrite(const WriteArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.migrate.common.store));
   BRAID_TRY(const std::unique_ptr<MigratingWriter> writer, MigratingWriter::Open(*clients, ToOptions(args.migrate)));
-  Figures figures;
+  WriteFigures figures;
   const auto start = Steady::now();
   {
     const transfer::Progress line([&] { return StrCat(figures.outputs.load(), " outputs written"); }, false);
     BRAID_CHECK_OK(args.file.empty() ? WriteGenerated(*writer, args, stop, figures)
-                                     : WriteFile(*writer, args, stop, figures));
+                                     : WriteOutputsOf(*writer, args, stop, figures));
   }
   const double seconds = SecondsSince(start);
   const int64_t outputs = figures.outputs.load();

@@ -12,7 +12,7 @@
 namespace braid::cli::settlement {
 namespace {
 
-struct Args {
+struct RecordsArgs {
   Common common;
   std::optional<int64_t> symbol;
   int64_t from = 1;
@@ -25,7 +25,7 @@ std::string HexOf(const ChainHash& hash) { return Hex({reinterpret_cast<const ch
 /// Writes records to standard output until there are enough.
 class Printer {
  public:
-  explicit Printer(const Args& args) : args_(args) {}
+  explicit Printer(const RecordsArgs& args) : args_(args) {}
 
   /// False if no more are wanted.
   Result<bool> Print(const ChainRecordView& record) {
@@ -61,7 +61,7 @@ class Printer {
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? Status() : NotWritten();
   }
 
-  const Args& args_;
+  const RecordsArgs& args_;
   braid::settlement::OutputParser parser_;
   int64_t printed_ = 0;
 };
@@ -77,7 +77,7 @@ Status PrintAll(Chains& chains, int64_t from, Printer& printer) {
   return enough ? Status() : status;
 }
 
-Status Run(const Args& args) {
+Status RunRecords(const RecordsArgs& args) {
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
   Printer printer(args);
@@ -93,7 +93,7 @@ Status Run(const Args& args) {
 }  // namespace
 
 Action SetUpRecords(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<RecordsArgs>();
   AddCommonOptions(app, args->common);
   app.add_option("--symbol", args->symbol, "Only this symbol; all by default, in the order of outputs.")
       ->type_name("S");
@@ -104,7 +104,7 @@ Action SetUpRecords(CLI::App& app) {
   number("--from", args->from, "The first output_seq.")->type_name("SEQ")->capture_default_str();
   number("--to", args->to, "The last output_seq.")->type_name("SEQ");
   number("--limit", args->limit, "So many records at most.")->type_name("N");
-  return [args] { return Run(*args); };
+  return [args] { return RunRecords(*args); };
 }
 
 }  // namespace braid::cli::settlement

@@ -27,16 +27,14 @@ using braid::settlement::ViewDifference;
 using braid::settlement::Views;
 using braid::settlement::ViewsOptions;
 
-constexpr size_t kShownMax = 20;
-
-struct Args {
+struct RecoverArgs {
   Common common;
   uint32_t workers = 4;
   RecoverOptions recover;
 };
 
 // The latest figures, for the progress line's thread.
-class Figures {
+class ReplayFigures {
  public:
   void Set(const std::string& done, int64_t records, int64_t total) {
     const std::lock_guard lock(mu_);
@@ -85,7 +83,7 @@ void AppendCheck(client::Bson& json, const CheckReport& check) {
   json.Document("check", part);
 }
 
-void PrintJson(const RecoverReport& report) {
+void PrintRecoveryJson(const RecoverReport& report) {
   client::Bson verified;
   AppendTo(verified, report.verify);
   client::Bson json;
@@ -102,7 +100,7 @@ void PrintJson(const RecoverReport& report) {
   client::PrintJson(json);
 }
 
-void PrintSummary(const RecoverReport& report) {
+void PrintRecovery(const RecoverReport& report) {
   PrintText(report.verify);
   std::printf(
       "verified: %s in %.1f s, %.0f records/s, %s/s\n",
@@ -124,7 +122,7 @@ void PrintSummary(const RecoverReport& report) {
   }
 }
 
-Status ToStatus(const RecoverReport& report) {
+Status StatusOf(const RecoverReport& report) {
   if (!report.failure.ok()) {
     return report.failure.CausedBy(StrCat(report.verify.damaged, " damaged, and the views could not be brought up"));
   }
@@ -141,16 +139,16 @@ Status ToStatus(const RecoverReport& report) {
 }
 
 // A store that takes no writes has no views to bring up, but what is wrong with the log can still be told.
-Status VerifyAlone(Clients& clients, const Args& args, const Status& why) {
+Status VerifyAlone(Clients& clients, const RecoverArgs& args, const Status& why) {
   BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(clients, args.common.options.ToChains()));
   RecoverReport report;
   BRAID_TRY(report.verify, VerifyWithProgress(*chains, {.threads = args.recover.threads}));
   report.failure = why;
-  args.common.json ? PrintJson(report) : PrintSummary(report);
-  return ToStatus(report);
+  args.common.json ? PrintRecoveryJson(report) : PrintRecovery(report);
+  return StatusOf(report);
 }
 
-Status Run(Args& args) {
+Status RunRecover(RecoverArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   ViewsOptions options;
@@ -162,7 +160,7 @@ Status Run(Args& args) {
   if (opened.status().code() == Code::kStoreReadOnly) return VerifyAlone(*clients, args, opened.error());
   BRAID_CHECK_OK(opened);
   Views& views = **opened;
-  Figures figures;
+  ReplayFigures figures;
   args.recover.on_progress = [&](const std::string& done, int64_t records, int64_t total) {
     figures.Set(done, records, total);
   };
@@ -171,20 +169,20 @@ Status Run(Args& args) {
     const transfer::Progress line([&] { return figures.ToString(); }, false);
     BRAID_TRY(report, Recover(views, args.recover));
   }
-  args.common.json ? PrintJson(report) : PrintSummary(report);
-  return ToStatus(report);
+  args.common.json ? PrintRecoveryJson(report) : PrintRecovery(report);
+  return StatusOf(report);
 }
 
 }  // namespace
 
 Action SetUpRecover(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<RecoverArgs>();
   AddCommonOptions(app, args->common);
   app.add_flag("--rebuild", args->recover.rebuild,
                "Builds every view again from the first output on, beside the present one.");
   app.add_flag("--check", args->recover.check, "Recounts every view from the log at the end and compares.");
   AddWorkersOption(app, "-j,--workers", args->workers);
-  return [args] { return Run(*args); };
+  return [args] { return RunRecover(*args); };
 }
 
 }  // namespace braid::cli::settlement

@@ -9,14 +9,14 @@
 namespace braid::cli::settlement {
 namespace {
 
-struct Args {
+struct RepairArgs {
   Common common;
   int64_t symbol = 0;
   RepairOptions repair;
   bool head_from_log = false;
 };
 
-Status Run(Args& args) {
+Status RunRepair(RepairArgs& args) {
   if (args.head_from_log) args.repair.action = RepairAction::kHeadFromLog;
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
@@ -36,14 +36,14 @@ Status Run(Args& args) {
 }  // namespace
 
 Action SetUpRepair(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<RepairArgs>();
   AddCommonOptions(app, args->common);
   app.add_option("--symbol", args->symbol, "Which.")->type_name("S")->required();
   app.add_option("--by", args->repair.by, "Who decided it.")->type_name("NAME")->required();
   app.add_option("--reason", args->repair.reason, "Why; is kept with the repair.")->type_name("TEXT")->required();
   app.add_flag("--head-from-log", args->head_from_log,
                "Sets the head to the newest record of the log, after a head was lost or changed.");
-  return [args] { return Run(*args); };
+  return [args] { return RunRepair(*args); };
 }
 
 }  // namespace braid::cli::settlement

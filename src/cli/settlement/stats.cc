@@ -37,7 +37,7 @@ Sums SumsOf(const std::vector<ChainHead>& heads) {
   return sums;
 }
 
-void PrintJson(const Found& found) {
+void PrintStatsJson(const Found& found) {
   client::Bson rows;
   for (size_t i = 0; i < found.heads.size(); ++i) {
     const ChainHead& head = found.heads[i];
@@ -74,7 +74,7 @@ std::string LeaseOf(const Leases& leases, int64_t chain) {
   return left_ms > 0 ? StrCat(lease->second.owner, ", for ", left_ms / 1000, " s") : std::string("free");
 }
 
-void PrintText(const Found& found) {
+void PrintStats(const Found& found) {
   std::printf("%10s  %12s  %14s  %-16s  %s\n", "symbol", "records", "newest output", "hash", "lease");
   for (const ChainHead& head : found.heads) {
     std::printf("%10lld  %12lld  %14lld  %.16s  %s\n", static_cast<long long>(head.chain),
@@ -88,7 +88,7 @@ void PrintText(const Found& found) {
   for (const ViewProgress& view : found.views) std::printf("%s\n", Describe(view).c_str());
 }
 
-Status Run(Common& common) {
+Status RunStats(Common& common) {
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(common.store));
   BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, common.options.ToChains()));
   Found found;
@@ -96,7 +96,7 @@ Status Run(Common& common) {
   BRAID_TRY(const std::vector<LeaseInfo> leases, chains->Leases());
   for (const LeaseInfo& lease : leases) found.leases.emplace(lease.chain, lease);
   BRAID_TRY(found.views, braid::settlement::ReadProgress(*clients, common.options.database, found.heads));
-  common.json ? PrintJson(found) : PrintText(found);
+  common.json ? PrintStatsJson(found) : PrintStats(found);
   return {};
 }
 
@@ -105,7 +105,7 @@ Status Run(Common& common) {
 Action SetUpStats(CLI::App& app) {
   const auto common = std::make_shared<Common>();
   AddCommonOptions(app, *common);
-  return [common] { return Run(*common); };
+  return [common] { return RunStats(*common); };
 }
 
 }  // namespace braid::cli::settlement

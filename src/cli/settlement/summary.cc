@@ -1,6 +1,7 @@
 #include "cli/settlement/summary.h"
 
 #include "base/strings.h"
+#include "cli/settlement/actions.h"
 #include "cli/settlement/follow.h"
 #include "cli/transfer/progress.h"
 #include "client/handles.h"
@@ -15,16 +16,15 @@ using braid::settlement::Outcome;
 using braid::settlement::Totals;
 
 constexpr size_t kKeptMax = 1000;
-constexpr size_t kShownMax = 20;
 
-client::Bson& AppendTo(client::Bson& json, const Totals& totals) {
+client::Bson& AppendTotals(client::Bson& json, const Totals& totals) {
   for (size_t i = 0; i < kOutcomes; ++i) {
     json.Integer(std::string(NameOf(static_cast<Outcome>(i))).c_str(), static_cast<int64_t>(totals.counts[i]));
   }
   return json;
 }
 
-void AppendTo(client::Bson& rows, size_t i, const ChainWriterFigures& writer) {
+void AppendWriter(client::Bson& rows, size_t i, const ChainWriterFigures& writer) {
   client::Bson row;
   row.Integer("writer", writer.id);
   if (writer.own_chain) row.Integer("own_symbol_id", *writer.own_chain);
@@ -91,9 +91,9 @@ void Summary::PrintJson(const std::vector<ChainWriterFigures>& writers, const Vi
     problems.Document(StrCat(i).c_str(), problem);
   }
   client::Bson rows;
-  for (size_t i = 0; i < writers.size(); ++i) AppendTo(rows, i, writers[i]);
+  for (size_t i = 0; i < writers.size(); ++i) AppendWriter(rows, i, writers[i]);
   client::Bson json;
-  AppendTo(json, totals_).Double("seconds", seconds).Array("problems", problems).Array("writers", rows);
+  AppendTotals(json, totals_).Double("seconds", seconds).Array("problems", problems).Array("writers", rows);
   if (views != nullptr) AppendTo(json, *views);
   client::PrintJson(json);
 }

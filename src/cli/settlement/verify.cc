@@ -13,7 +13,7 @@ namespace {
 
 using braid::settlement::CompareWith;
 
-struct Args {
+struct VerifyArgs {
   Common common;
   VerifyOptions verify;
   std::string checkpoint;
@@ -22,7 +22,7 @@ struct Args {
 
 // What history was signed; empty without --checkpoint. Compared before the chains are verified: a wrong file or key is
 // said at once.
-Result<std::vector<ChainDamage>> CompareWithCheckpoint(Clients& clients, const Args& args) {
+Result<std::vector<ChainDamage>> CompareWithCheckpoint(Clients& clients, const VerifyArgs& args) {
   if (args.checkpoint.empty()) return std::vector<ChainDamage>();
   BRAID_TRY(const PublicKey key, PublicKey::ReadFile(args.public_key));
   BRAID_TRY(const std::string text, ReadFile(args.checkpoint, kTextBytesMax));
@@ -41,7 +41,7 @@ Status ExpectSymbols(Chains& chains, const std::vector<int64_t>& symbols) {
   return {};
 }
 
-Status Run(Args& args) {
+Status RunVerify(VerifyArgs& args) {
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
   BRAID_TRY(const std::vector<ChainDamage> changed, CompareWithCheckpoint(*clients, args));
@@ -62,7 +62,7 @@ Status Run(Args& args) {
 }  // namespace
 
 Action SetUpVerify(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<VerifyArgs>();
   AddCommonOptions(app, args->common);
   app.add_option("--symbol", args->verify.chains, "Only this symbol; may be given several times.")->type_name("S");
   app.add_option("--from", args->verify.from_sequence, "Only outputs from here on; what comes before is trusted.")
@@ -79,7 +79,7 @@ Action SetUpVerify(CLI::App& app) {
       app.add_option("--public-key", args->public_key, "Of who signed the checkpoint.")->type_name("FILE");
   checkpoint->needs(key);
   key->needs(checkpoint);
-  return [args] { return Run(*args); };
+  return [args] { return RunVerify(*args); };
 }
 
 }  // namespace braid::cli::settlement

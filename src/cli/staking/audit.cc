@@ -16,7 +16,7 @@ using braid::staking::AuditReport;
 using braid::staking::Difference;
 using braid::staking::Tables;
 
-struct Args {
+struct AuditArgs {
   Common common;
   bool repair = false;
 };
@@ -64,7 +64,7 @@ void PrintText(const AuditReport& report) {
   }
 }
 
-Status Run(Args& args) {
+Status RunAudit(AuditArgs& args) {
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, args.common.options));
   BRAID_TRY(const AuditReport report, Audit(*clients, *tables, args.repair));
@@ -87,10 +87,10 @@ Status Run(Args& args) {
 }  // namespace
 
 Action SetUpAudit(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<AuditArgs>();
   AddCommonOptions(app, args->common);
   app.add_flag("--repair", args->repair, "Makes totals and flags what the delegations say.");
-  return [args] { return Run(*args); };
+  return [args] { return RunAudit(*args); };
 }
 
 }  // namespace braid::cli::staking

@@ -16,7 +16,7 @@ namespace {
 using braid::staking::Outcome;
 using braid::staking::Tables;
 
-Status Run(Common& common) {
+Status RunBackfill(Common& common) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(common.store));
   BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, common.options));
@@ -41,7 +41,7 @@ Status Run(Common& common) {
 Action SetUpBackfill(CLI::App& app) {
   const auto common = std::make_shared<Common>();
   AddCommonOptions(app, *common);
-  return [common] { return Run(*common); };
+  return [common] { return RunBackfill(*common); };
 }
 
 }  // namespace braid::cli::staking

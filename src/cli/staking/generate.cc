@@ -8,12 +8,12 @@
 namespace braid::cli::staking {
 namespace {
 
-struct Args {
+struct GenerateArgs {
   uint64_t events = 1000;
   braid::staking::GeneratorOptions generator;
 };
 
-Status Run(const Args& args) {
+Status RunGenerate(const GenerateArgs& args) {
   braid::staking::Generator generator(args.generator);
   return transfer::WriteMadeUp(args.events, [&] { return ToJson(generator.Next()); });
 }
@@ -21,7 +21,7 @@ Status Run(const Args& args) {
 }  // namespace
 
 Action SetUpGenerate(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<GenerateArgs>();
   braid::staking::GeneratorOptions& generator = args->generator;
   app.add_option("--events", args->events, "How many.")->type_name("N")->capture_default_str();
   app.add_option("--seed", generator.seed, "The same seed makes the same events.")
@@ -47,7 +47,7 @@ Action SetUpGenerate(CLI::App& app) {
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N")
       ->capture_default_str();
-  return [args] { return Run(*args); };
+  return [args] { return RunGenerate(*args); };
 }
 
 }  // namespace braid::cli::staking

@@ -21,7 +21,7 @@ using braid::staking::IngestOptions;
 using braid::staking::Ingestor;
 using braid::staking::Outcome;
 
-struct Args {
+struct IngestArgs {
   Common common;
   std::vector<std::string> files = {"-"};
   std::string queue;
@@ -33,7 +33,7 @@ struct Args {
   bool quiet = false;
 };
 
-void AddOptions(CLI::App& app, Args& args) {
+void AddIngestOptions(CLI::App& app, IngestArgs& args) {
   AddCommonOptions(app, args.common);
   CLI::Option* files =
       app.add_option("files", args.files, "Files with one event a line, packed with gzip or not; - is standard input.")
@@ -104,7 +104,7 @@ Status IngestFile(Ingestor& ingestor, const std::string& path, const std::atomic
   return {};
 }
 
-Status IngestQueue(Ingestor& ingestor, const Args& args, const std::atomic<bool>& stop, Progress& progress) {
+Status IngestQueue(Ingestor& ingestor, const IngestArgs& args, const std::atomic<bool>& stop, Progress& progress) {
   BRAID_TRY(queue::Address address, queue::ParseAddress(args.queue));
   BRAID_TRY(
       const std::unique_ptr<queue::Consumer> consumer,
@@ -120,12 +120,12 @@ Status IngestQueue(Ingestor& ingestor, const Args& args, const std::atomic<bool>
   return Consume(*consumer, ingestor, options);
 }
 
-Status IngestFiles(Ingestor& ingestor, const Args& args, const std::atomic<bool>& stop, Progress& progress) {
+Status IngestFiles(Ingestor& ingestor, const IngestArgs& args, const std::atomic<bool>& stop, Progress& progress) {
   for (const std::string& file : args.files) BRAID_CHECK_OK(IngestFile(ingestor, file, stop, progress));
   return {};
 }
 
-Status Run(Args& args) {
+Status RunIngest(IngestArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   IngestOptions options{.tables = args.common.options, .workers = args.workers, .batch_events_max = args.batch};
@@ -163,9 +163,9 @@ Status Run(Args& args) {
 }  // namespace
 
 Action SetUpIngest(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
-  AddOptions(app, *args);
-  return [args] { return Run(*args); };
+  const auto args = std::make_shared<IngestArgs>();
+  AddIngestOptions(app, *args);
+  return [args] { return RunIngest(*args); };
 }
 
 }  // namespace braid::cli::staking

@@ -11,13 +11,13 @@
 namespace braid::cli::staking {
 namespace {
 
-struct Args {
+struct PublishArgs {
   std::string file = "-";
   std::string queue;
   std::string queue_name = "staking_events";
 };
 
-Status Run(const Args& args) {
+Status RunPublish(const PublishArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
   BRAID_TRY(queue::Address address, queue::ParseAddress(args.queue));
   BRAID_TRY(const auto publisher, queue::Publisher::Connect({.address = std::move(address), .queue = args.queue_name}));
@@ -45,7 +45,7 @@ Status Run(const Args& args) {
 }  // namespace
 
 Action SetUpPublish(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
+  const auto args = std::make_shared<PublishArgs>();
   app.add_option("file", args->file, "File to read, packed with gzip or not; - is standard input.")
       ->type_name("FILE")
       ->capture_default_str();
@@ -55,7 +55,7 @@ Action SetUpPublish(CLI::App& app) {
   app.add_option("--queue-name", args->queue_name, "The queue; made, durable, if it is not there.")
       ->type_name("NAME")
       ->capture_default_str();
-  return [args] { return Run(*args); };
+  return [args] { return RunPublish(*args); };
 }
 
 }  // namespace braid::cli::staking

@@ -46,7 +46,7 @@ void PrintText(const std::vector<ShardInfo>& shards) {
   }
 }
 
-Status Run(Common& common) {
+Status RunShards(Common& common) {
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(common.store));
   BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, common.options));
   BRAID_TRY(const std::vector<ShardInfo> shards, DescribeShards(*clients, *tables));
@@ -59,7 +59,7 @@ Status Run(Common& common) {
 Action SetUpShards(CLI::App& app) {
   const auto common = std::make_shared<Common>();
   AddCommonOptions(app, *common);
-  return [common] { return Run(*common); };
+  return [common] { return RunShards(*common); };
 }
 
 }  // namespace braid::cli::staking

@@ -23,7 +23,7 @@ using braid::staking::Page;
 using braid::staking::Ranked;
 using braid::staking::Tables;
 
-struct Args {
+struct StatsArgs {
   Common common;
   std::string provider;
   std::string staker;
@@ -32,7 +32,7 @@ struct Args {
   std::string after;
 };
 
-void AddOptions(CLI::App& app, Args& args) {
+void AddStatsOptions(CLI::App& app, StatsArgs& args) {
   AddCommonOptions(app, args.common);
   CLI::Option* provider =
       app.add_option("--finality-provider", args.provider, "Of this finality provider, by its public key.")
@@ -96,7 +96,7 @@ Status ShowEntity(Clients& clients, const Tables& tables, const Counters& set, c
   return {};
 }
 
-Status ShowRanking(Clients& clients, const Tables& tables, const Args& args) {
+Status ShowRanking(Clients& clients, const Tables& tables, const StatsArgs& args) {
   const bool stakers = args.rank == "stakers";
   const Counters& set = stakers ? *tables.stakers : *tables.providers;
   BRAID_TRY(const Page page, Rank(clients, tables, set, args.limit, args.after));
@@ -124,7 +124,7 @@ Status ShowRanking(Clients& clients, const Tables& tables, const Args& args) {
   return {};
 }
 
-Status Run(Args& args) {
+Status RunStats(StatsArgs& args) {
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
   BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, args.common.options));
   if (!args.provider.empty()) return ShowEntity(*clients, *tables, *tables->providers, args.provider, args.common.json);
@@ -136,9 +136,9 @@ Status Run(Args& args) {
 }  // namespace
 
 Action SetUpStats(CLI::App& app) {
-  const auto args = std::make_shared<Args>();
-  AddOptions(app, *args);
-  return [args] { return Run(*args); };
+  const auto args = std::make_shared<StatsArgs>();
+  AddStatsOptions(app, *args);
+  return [args] { return RunStats(*args); };
 }
 
 }  // namespace braid::cli::staking

@@ -20,8 +20,6 @@ using storage::ShardNumber;
 
 constexpr auto kEvery = std::chrono::seconds(1);
 constexpr auto kWaitForMove = std::chrono::milliseconds(20);
-/// Fewer documents than this say little about where the next ones go.
-constexpr int64_t kDocumentsToTell = 1000;
 constexpr int kTransfersMax = 10'000;
 
 /// The settings document of config; empty if there is none.

@@ -1,12 +1,16 @@
 // Policy: how much goes from which shard to which, so that all have the same.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "engine/sharding/placement.h"
 
 namespace braid::balance {
+
+/// Fewer documents than this say little about where the next ones go.
+inline constexpr int64_t kDocumentsToTell = 1000;
 
 /// What a shard has of a collection: documents, or the share of the hash's range.
 struct Load {

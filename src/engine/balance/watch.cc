@@ -1,6 +1,7 @@
 #include "engine/balance/watch.h"
 
 #include "base/log.h"
+#include "engine/balance/policy.h"
 #include "engine/balance/walk.h"
 #include "engine/bson/json.h"
 
@@ -9,7 +10,6 @@ namespace {
 
 constexpr auto kWarnEvery = std::chrono::hours(1);
 constexpr uint64_t kOperationsToTell = 1000;
-constexpr int64_t kDocumentsToTell = 1000;
 constexpr int kSampled = 100;
 
 bool IsDue(std::chrono::steady_clock::time_point& warned, std::chrono::steady_clock::time_point now) {

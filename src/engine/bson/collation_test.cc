@@ -6,19 +6,19 @@
 namespace braid::bson {
 namespace {
 
-std::shared_ptr<const Collation> Make(const char* json) { return Collation::Parse(J(json)).value(); }
+std::shared_ptr<const Collation> MakeCollation(const char* json) { return Collation::Parse(J(json)).value(); }
 Code CodeOf(const char* json) { return Collation::Parse(J(json)).status().code(); }
 
 TEST(CollationTest, DefaultsAreFilledIn) {
   EXPECT_EQ(
-      ToJson(Make("{'locale': 'en_US'}")->spec()),
+      ToJson(MakeCollation("{'locale': 'en_US'}")->spec()),
       R"({ "locale" : "en_US", "caseLevel" : false, "caseFirst" : "off", "strength" : 3, "numericOrdering" : false, )"
       R"("alternate" : "non-ignorable", "maxVariable" : "punct", "normalization" : false, "backwards" : false, )"
       R"("version" : "57.1" })");
-  EXPECT_TRUE(Make("{'locale': 'fr_CA'}")->spec().Find("backwards").AsBool());  // as the locale has it
+  EXPECT_TRUE(MakeCollation("{'locale': 'fr_CA'}")->spec().Find("backwards").AsBool());  // as the locale has it
 }
 
-TEST(CollationTest, SimpleIsNone) { EXPECT_EQ(Make("{'locale': 'simple'}"), nullptr); }
+TEST(CollationTest, SimpleIsNone) { EXPECT_EQ(MakeCollation("{'locale': 'simple'}"), nullptr); }
 
 TEST(CollationTest, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(CodeOf("{'locale': 'xx_nonsense'}"), Code::kBadValue);
@@ -44,9 +44,9 @@ TEST(CollationTest, KnowsLocales) {
 }
 
 TEST(CollationTest, StrengthDecidesWhatIsEqual) {
-  const auto primary = Make("{'locale': 'en', 'strength': 1}");
-  const auto secondary = Make("{'locale': 'en', 'strength': 2}");
-  const auto tertiary = Make("{'locale': 'en'}");
+  const auto primary = MakeCollation("{'locale': 'en', 'strength': 1}");
+  const auto secondary = MakeCollation("{'locale': 'en', 'strength': 2}");
+  const auto tertiary = MakeCollation("{'locale': 'en'}");
   EXPECT_EQ(primary->Compare("é", "E"), 0);
   EXPECT_NE(secondary->Compare("é", "e"), 0);
   EXPECT_EQ(secondary->Compare("É", "é"), 0);
@@ -55,19 +55,19 @@ TEST(CollationTest, StrengthDecidesWhatIsEqual) {
 }
 
 TEST(CollationTest, OptionsChangeTheOrder) {
-  EXPECT_GT(Make("{'locale': 'en'}")->Compare("9", "10"), 0);
-  EXPECT_LT(Make("{'locale': 'en', 'numericOrdering': true}")->Compare("9", "10"), 0);
-  EXPECT_LT(Make("{'locale': 'en', 'caseFirst': 'upper'}")->Compare("A", "a"), 0);
-  EXPECT_GT(Make("{'locale': 'en', 'caseFirst': 'lower'}")->Compare("A", "a"), 0);
-  EXPECT_EQ(Make("{'locale': 'en', 'alternate': 'shifted'}")->Compare("a-b", "ab"), 0);
-  EXPECT_NE(Make("{'locale': 'en', 'alternate': 'shifted', 'maxVariable': 'space'}")->Compare("a-b", "ab"), 0);
-  EXPECT_NE(Make("{'locale': 'en', 'strength': 1, 'caseLevel': true}")->Compare("a", "A"), 0);
+  EXPECT_GT(MakeCollation("{'locale': 'en'}")->Compare("9", "10"), 0);
+  EXPECT_LT(MakeCollation("{'locale': 'en', 'numericOrdering': true}")->Compare("9", "10"), 0);
+  EXPECT_LT(MakeCollation("{'locale': 'en', 'caseFirst': 'upper'}")->Compare("A", "a"), 0);
+  EXPECT_GT(MakeCollation("{'locale': 'en', 'caseFirst': 'lower'}")->Compare("A", "a"), 0);
+  EXPECT_EQ(MakeCollation("{'locale': 'en', 'alternate': 'shifted'}")->Compare("a-b", "ab"), 0);
+  EXPECT_NE(MakeCollation("{'locale': 'en', 'alternate': 'shifted', 'maxVariable': 'space'}")->Compare("a-b", "ab"), 0);
+  EXPECT_NE(MakeCollation("{'locale': 'en', 'strength': 1, 'caseLevel': true}")->Compare("a", "A"), 0);
 }
 
 TEST(CollationTest, SameMeansEqualSpecifications) {
-  const auto plain = Make("{'locale': 'en'}");
-  EXPECT_TRUE(Collation::Same(plain.get(), Make("{'strength': 3.0, 'locale': 'en'}").get()));
-  EXPECT_FALSE(Collation::Same(plain.get(), Make("{'locale': 'en', 'strength': 2}").get()));
+  const auto plain = MakeCollation("{'locale': 'en'}");
+  EXPECT_TRUE(Collation::Same(plain.get(), MakeCollation("{'strength': 3.0, 'locale': 'en'}").get()));
+  EXPECT_FALSE(Collation::Same(plain.get(), MakeCollation("{'locale': 'en', 'strength': 2}").get()));
   EXPECT_FALSE(Collation::Same(plain.get(), nullptr));
   EXPECT_TRUE(Collation::Same(nullptr, nullptr));
 }

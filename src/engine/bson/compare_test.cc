@@ -14,12 +14,12 @@ namespace {
 
 using boost::multiprecision::cpp_int;
 
-int Sign(int order) { return (order > 0) - (order < 0); }
+int SignOf(int order) { return (order > 0) - (order < 0); }
 
 /// Compares two fields of a document.
 int CompareIn(const char* json) {
   const Document document = J(json);
-  return Sign(Compare(document.Find("a"), document.Find("b")));
+  return SignOf(Compare(document.Find("a"), document.Find("b")));
 }
 
 /// A number as numerator / denominator, computed by plain integers and from the printed form of a decimal: the oracle.
@@ -80,7 +80,7 @@ TEST(CompareTest, FiniteNumbersAsExactFractions) {
     for (size_t k = 0; k < values.size(); ++k) {
       const cpp_int left = exact[i].numerator * exact[k].denominator;
       const cpp_int right = exact[k].numerator * exact[i].denominator;
-      ASSERT_EQ(Sign(Compare(values[i].value(), values[k].value())), Sign(left.compare(right)))
+      ASSERT_EQ(SignOf(Compare(values[i].value(), values[k].value())), SignOf(left.compare(right)))
           << ToShell(values[i].value()) << " and " << ToShell(values[k].value());
     }
   }
@@ -92,7 +92,7 @@ TEST(CompareTest, IsTransitiveAndAntisymmetric) {
   std::vector<OwnedValue> values;
   for (int i = 0; i < 60; ++i) values.push_back(make.Number());
   for (int i = 0; i < 60; ++i) values.push_back(make.Any());
-  const auto order = [&](size_t i, size_t k) { return Sign(Compare(values[i].value(), values[k].value())); };
+  const auto order = [&](size_t i, size_t k) { return SignOf(Compare(values[i].value(), values[k].value())); };
   for (size_t i = 0; i < values.size(); ++i) {
     ASSERT_EQ(order(i, i), 0) << ToShell(values[i].value());
     for (size_t k = 0; k < values.size(); ++k) {

@@ -1,10 +1,10 @@
 // Damaged files: what a start says about them, and what a running store does when it reads one.
 #include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "base/log.h"
 #include "base/strings.h"
 #include "base/testing/testing.h"
 #include "engine/storage/store.h"

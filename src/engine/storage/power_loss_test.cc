@@ -1,13 +1,14 @@
 // Power failures and bad disks, by the thousand: random commits on a disk that fails at a random moment, then a restart
 // on what is left. Every acknowledged commit must be there, the others whole or not at all, and no commit without those
 // before it. BRAID_RUNS sets how many runs. A seed fixes commits and faults; RocksDB's threads add their own timing.
+#include <spdlog/spdlog.h>
+
 #include <array>
 #include <atomic>
 #include <cstdlib>
 #include <map>
 #include <thread>
 
-#include "base/log.h"
 #include "base/strings.h"
 #include "base/testing/testing.h"
 #include "engine/storage/store.h"

@@ -22,8 +22,6 @@
 namespace braid::storage {
 namespace {
 
-rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
-
 constexpr size_t kDeletesOneByOne = 1000;  // up to here deletes are cheaper for later reads than a range
 
 uint64_t Property(rocksdb::DB& db, const std::string& name) {
@@ -44,7 +42,7 @@ Buffer& Buffer::operator=(Buffer&&) noexcept = default;
 std::string_view Buffer::view() const { return {impl_->slice.data(), impl_->slice.size()}; }
 void Buffer::Copy(std::string_view bytes) {
   impl_->slice.Reset();
-  impl_->slice.PinSelf(SliceOf(bytes));
+  impl_->slice.PinSelf(bytes);
 }
 
 struct Store::Impl {
@@ -150,8 +148,7 @@ Snapshot Store::TakeSnapshot() {
 Result<bool> Store::Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const {
   rocksdb::DB& db = *impl_->db;
   out->impl_->slice.Reset();
-  const rocksdb::Status status =
-      db.Get(impl_->Reading(snapshot), db.DefaultColumnFamily(), SliceOf(key), &out->impl_->slice);
+  const rocksdb::Status status = db.Get(impl_->Reading(snapshot), db.DefaultColumnFamily(), key, &out->impl_->slice);
   if (status.ok()) return true;
   if (status.IsNotFound()) return false;
   return ReadStatus(status, *impl_->syncer);
@@ -206,7 +203,7 @@ Result<LogPosition> Store::DeleteRange(const Range& range) {
   BRAID_CHECK_OK(cursor->status());
   if (!cursor->Valid()) return Commit(writes);
   writes.Clear();
-  const rocksdb::Status status = writes.batch().DeleteRange(SliceOf(range.begin), SliceOf(range.end));
+  const rocksdb::Status status = writes.batch().DeleteRange(range.begin, range.end);
   BRAID_CHECK_OK(Translate(status, "cannot delete a range"));
   return Commit(writes);
 }
@@ -223,7 +220,7 @@ uint64_t Store::ApproximateBytes(const Range& range) const {
   rocksdb::SizeApproximationOptions options;
   options.include_memtables = true;
   options.include_files = true;
-  const rocksdb::Range slice(SliceOf(range.begin), SliceOf(range.end));
+  const rocksdb::Range slice(range.begin, range.end);
   uint64_t bytes = 0;
   rocksdb::DB& db = *impl_->db;
   if (!db.GetApproximateSizes(options, db.DefaultColumnFamily(), &slice, 1, &bytes).ok()) return 0;

@@ -152,21 +152,20 @@ rocksdb::WriteBatch& WriteSet::batch() { return impl().batch; }
 namespace {
 /// A batch in memory only fails when it is out of bounds, which its own limits exclude.
 void Must(const rocksdb::Status& status) { BRAID_ASSERT(status.ok()); }
-rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 }  // namespace
 
 void WriteSet::Put(std::string_view key, std::string_view value) {
-  Must(impl().batch.Put(SliceOf(key), SliceOf(value)));
+  Must(impl().batch.Put(key, value));
   impl_->Note(key, value.size());
 }
 
 void WriteSet::Delete(std::string_view key) {
-  Must(impl().batch.Delete(SliceOf(key)));
+  Must(impl().batch.Delete(key));
   impl_->Note(key, std::nullopt);
 }
 
 void WriteSet::Add(std::string_view key, int64_t amount) {
-  Must(impl().batch.Merge(SliceOf(key), rocksdb::Slice(reinterpret_cast<const char*>(&amount), 8)));
+  Must(impl().batch.Merge(key, rocksdb::Slice(reinterpret_cast<const char*>(&amount), 8)));
 }
 
 bool WriteSet::empty() const { return impl_ == nullptr || impl_->batch.Count() == 0; }

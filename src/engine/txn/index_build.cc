@@ -20,7 +20,7 @@ using catalog::Index;
 using catalog::IndexSpec;
 using catalog::Namespace;
 
-constexpr size_t kBatchDocuments = 500;
+constexpr size_t kIndexedPerBatch = 500;
 constexpr auto kWaitForOthers = std::chrono::milliseconds(2);
 
 class Build {
@@ -63,7 +63,7 @@ class Build {
 
     std::vector<std::string> keys;
     const auto cursor = context_.shared().store.NewCursor(storage::DocumentRange(number_), {});
-    for (cursor->Seek(*next); cursor->Valid() && keys.size() < kBatchDocuments; cursor->Next()) {
+    for (cursor->Seek(*next); cursor->Valid() && keys.size() < kIndexedPerBatch; cursor->Next()) {
       keys.emplace_back(cursor->key());
     }
     BRAID_CHECK_OK(cursor->status());

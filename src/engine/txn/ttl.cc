@@ -15,7 +15,7 @@
 namespace braid::txn {
 namespace {
 
-constexpr size_t kBatchDocuments = 500;
+constexpr size_t kExpiredPerBatch = 500;
 constexpr auto kEvery = std::chrono::seconds(1);
 
 /// The entries of dates up to `until_millis`.
@@ -51,7 +51,7 @@ Result<uint64_t> SweepBatch(Shared& shared, Operation& operation, const catalog:
   uint64_t removed = 0;
   size_t seen = 0;
   storage::Buffer document;
-  for (cursor->Seek(begin); cursor->Valid() && seen < kBatchDocuments; cursor->Next(), ++seen) {
+  for (cursor->Seek(begin); cursor->Valid() && seen < kExpiredPerBatch; cursor->Next(), ++seen) {
     BRAID_TRY(StoredEntry entry, ReadEntry(*index, cursor->key(), cursor->value()));
     const auto found = ReadForChange(context, *collection, entry.id_key, shard, &document);
     if (!found.ok() && found.error().code() == Code::kWriteConflict) continue;  // in use: the next pass

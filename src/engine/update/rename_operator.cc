@@ -89,7 +89,7 @@ bool IsDynamic(std::string_view path) {
   return false;
 }
 
-bool IsPrefix(std::string_view prefix, std::string_view path) {
+bool IsAncestor(std::string_view prefix, std::string_view path) {
   return path.size() > prefix.size() && path.starts_with(prefix) && path[prefix.size()] == '.';
 }
 
@@ -106,7 +106,7 @@ Status ParseRename(const Operand& operand, std::vector<Branch>* branches) {
   BRAID_CHECK_OK(CheckPath(to));
   if (from == to)
     return {Code::kBadValue, StrCat("The source and the destination of $rename must differ: '", from, "'")};
-  if (IsPrefix(from, to) || IsPrefix(to, from)) {
+  if (IsAncestor(from, to) || IsAncestor(to, from)) {
     return {Code::kBadValue,
             StrCat("The source '", from, "' and the destination '", to, "' of $rename must not contain each other")};
   }

@@ -17,7 +17,7 @@ constexpr Code kNotExactValueField = Location(111);
 
 using Equalities = std::map<std::string, bson::Value, std::less<>>;
 
-bool IsPrefix(std::string_view prefix, std::string_view path) {
+bool IsSameOrAncestor(std::string_view prefix, std::string_view path) {
   return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '.');
 }
 
@@ -27,7 +27,7 @@ Status Add(std::string_view path, const bson::Value& value, Equalities* equaliti
       return {Code::kNotSingleValueField,
               StrCat("cannot infer query fields to set, path '", path, "' is matched twice")};
     }
-    if (IsPrefix(other, path) || IsPrefix(path, other)) {
+    if (IsSameOrAncestor(other, path) || IsSameOrAncestor(path, other)) {
       return {Code::kNotSingleValueField,
               StrCat("cannot infer query fields to set, both paths '", other, "' and '", path, "' are matched")};
     }
@@ -40,7 +40,7 @@ Status Add(std::string_view path, const bson::Value& value, Equalities* equaliti
 Status Collect(const MatchNode& node, std::string_view within, Equalities* equalities) {
   switch (node.op()) {
     case MatchOp::kEq:
-      if (!within.empty() && !IsPrefix(within, node.path())) return {};
+      if (!within.empty() && !IsSameOrAncestor(within, node.path())) return {};
       if (!within.empty() && node.path() != within) {
         return {kNotExactValueField,
                 StrCat("cannot infer query fields to set, '", node.path(), "' is only a part of '", within, "'")};

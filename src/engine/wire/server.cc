@@ -20,7 +20,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr Await kAwait{};
 constexpr size_t kRefusedMax = 128;  // refused connections that may wait for their answer; further ones are just closed
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr std::chrono::seconds kInterruptGrace{5};  // from the interrupt of running requests to the cut of the sockets

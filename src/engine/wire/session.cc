@@ -11,8 +11,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr Await kAwait{};
-
 bool IsHandshake(std::string_view command) {
   return command == "hello" || command == "isMaster" || command == "ismaster";
 }

@@ -20,6 +20,7 @@ using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
 using Task = boost::asio::awaitable<void, Executor>;
 using AwaitValue = boost::asio::use_awaitable_t<Executor>;
 using Await = boost::asio::as_tuple_t<AwaitValue>;  // errors as values, not as exceptions
+inline constexpr Await kAwait{};
 
 class Session;
 

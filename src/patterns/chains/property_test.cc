@@ -8,7 +8,7 @@
 namespace braid::chains {
 namespace {
 
-constexpr int64_t kChains = 4;
+constexpr int64_t kChainsWritten = 4;
 constexpr int kProcesses = 2;
 
 // What the chains must hold, and what they must answer.
@@ -159,7 +159,7 @@ class ChainPropertyTest : public ChainsStoreTest {
         break;
       case 3:
       case 4:  // shared
-        for (int64_t other = 0; other < kChains; ++other) {
+        for (int64_t other = 0; other < kChainsWritten; ++other) {
           if (other != record.chain && random_.Chance(1, 2)) record.also.push_back(other);
         }
         break;
@@ -228,7 +228,7 @@ class ChainPropertyTest : public ChainsStoreTest {
     }
   }
 
-  int64_t AnyChain() { return static_cast<int64_t>(random_.Below(kChains)); }
+  int64_t AnyChain() { return static_cast<int64_t>(random_.Below(kChainsWritten)); }
 
   Random random_{test::Seed()};
   std::chrono::milliseconds now_{1'700'000'000'000};
@@ -243,7 +243,8 @@ TEST_P(ChainPropertyTest, ChainsAreAsThePlainModelSays) {
     if (step % 50 == 0) {
       Restart();
       ExpectAsModel();
-      for (int64_t chain = 0; chain < kChains; ++chain) Steal(static_cast<int>(random_.Below(kProcesses)), chain);
+      for (int64_t chain = 0; chain < kChainsWritten; ++chain)
+        Steal(static_cast<int>(random_.Below(kProcesses)), chain);
     }
     Step();
   }

@@ -10,7 +10,7 @@ namespace {
 using client::Bson;
 
 // A document may have 16 MiB.
-constexpr size_t kTextBytesMax = (16u << 20) - 1024;
+constexpr size_t kCheckpointBytesMax = (16u << 20) - 1024;
 
 client::CollectionPtr CollectionOf(const Client& client, const ChainsOptions& options) {
   return client::CollectionOf(client.get(), options.database, options.log + "_checkpoints");
@@ -65,7 +65,7 @@ Result<Checkpoint> SignHeads(Chains& chains, const SigningKey& key, int64_t now_
 
 Status KeepCheckpoint(Clients& clients, const ChainsOptions& options, const Checkpoint& checkpoint) {
   const std::string text = ToJson(checkpoint);
-  if (text.size() > kTextBytesMax) {
+  if (text.size() > kCheckpointBytesMax) {
     return Status(Code::kBSONObjectTooLarge,
                   StrCat("a checkpoint of ", text.size(), " bytes is too large for the store: keep it as a file"));
   }

@@ -36,7 +36,7 @@ struct Found {
   bool timestamp = false;
 };
 
-Status Once(bool& found, std::string_view name) {
+Status ExpectFirst(bool& found, std::string_view name) {
   if (found) return Bad(StrCat(name, " is there twice"));
   found = true;
   return {};
@@ -84,27 +84,27 @@ Status ReadInteger(json::element value, std::string_view name, int64_t least, in
 
 Status ReadField(std::string_view name, json::element value, Event& event, Found& found) {
   if (name == "event_type") {
-    BRAID_CHECK_OK(Once(found.type, name));
+    BRAID_CHECK_OK(ExpectFirst(found.type, name));
     return ReadType(value, event.state);
   }
   if (name == "staking_tx_hash_hex") {
-    BRAID_CHECK_OK(Once(found.hash, name));
+    BRAID_CHECK_OK(ExpectFirst(found.hash, name));
     return ReadHex(value, name, false, event.hash);
   }
   if (name == "staker_pk_hex") {
-    BRAID_CHECK_OK(Once(found.staker, name));
+    BRAID_CHECK_OK(ExpectFirst(found.staker, name));
     return ReadHex(value, name, true, event.staker);
   }
   if (name == "finality_provider_pk_hex") {
-    BRAID_CHECK_OK(Once(found.provider, name));
+    BRAID_CHECK_OK(ExpectFirst(found.provider, name));
     return ReadHex(value, name, true, event.finality_provider);
   }
   if (name == "staking_value") {
-    BRAID_CHECK_OK(Once(found.value, name));
+    BRAID_CHECK_OK(ExpectFirst(found.value, name));
     return ReadInteger(value, name, 1, kValueMax, event.value);
   }
   if (name == "timestamp") {
-    BRAID_CHECK_OK(Once(found.timestamp, name));
+    BRAID_CHECK_OK(ExpectFirst(found.timestamp, name));
     if (value.is_null()) return {};
     // Seconds, so that milliseconds by mistake (a year past 5000) are seen.
     return ReadInteger(value, name, 0, 99'999'999'999, event.timestamp.emplace());

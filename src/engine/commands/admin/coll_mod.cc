@@ -18,7 +18,7 @@ struct IndexChange {
   std::optional<int64_t> expire_after_seconds;
 };
 
-struct Args {
+struct CollModArgs {
   std::string_view collection;
   std::optional<bson::View> validator;
   std::string_view level;
@@ -44,8 +44,8 @@ Result<IndexChange> ParseIndex(bson::View spec) {
   return change;
 }
 
-Result<Args> Parse(const Request& request) {
-  Args args;
+Result<CollModArgs> ParseCollMod(const Request& request) {
+  CollModArgs args;
   std::optional<bson::View> index;
   ArgReader reader(request);
   reader.Collection("collMod", args.collection);
@@ -65,7 +65,7 @@ Result<Args> Parse(const Request& request) {
   return args;
 }
 
-Status ChangeValidation(catalog::Collection* collection, const Args& args) {
+Status ChangeValidation(catalog::Collection* collection, const CollModArgs& args) {
   if (args.validator) collection->validator_spec = bson::Document(*args.validator);
   if (args.level == "off") {
     collection->validation_level = catalog::ValidationLevel::kOff;
@@ -119,8 +119,8 @@ Status ChangeIndex(catalog::Collection* collection, const IndexChange& change, b
              " for ns ", collection->ns.ToString()));
 }
 
-Result<bson::Document> Run(Call& call) {
-  BRAID_TRY(Args args, Parse(call.request));
+Result<bson::Document> RunCollMod(Call& call) {
+  BRAID_TRY(CollModArgs args, ParseCollMod(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
   BRAID_CHECK_OK(CheckNoConfigView(ns));
   bson::Builder fields;
@@ -136,5 +136,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kCollMod = {
-    .name = "collMod", .flags = kWrites, .help = "Changes a collection's options or an index's.", .run = Run};
+    .name = "collMod", .flags = kWrites, .help = "Changes a collection's options or an index's.", .run = RunCollMod};
 }  // namespace braid::commands

@@ -12,7 +12,7 @@
 namespace braid::commands {
 namespace {
 
-struct Args {
+struct CreateArgs {
   std::string_view collection;
   bson::Document options;  // what the catalogue keeps
 };
@@ -46,8 +46,8 @@ bson::Document CompleteClustered(bson::View given) {
   return complete.Finish();
 }
 
-Result<Args> Parse(const Request& request) {
-  Args args;
+Result<CreateArgs> ParseCreate(const Request& request) {
+  CreateArgs args;
   bson::View validator;
   std::string_view level;
   std::string_view action;
@@ -92,8 +92,8 @@ Result<Args> Parse(const Request& request) {
   return args;
 }
 
-Result<bson::Document> Run(Call& call) {
-  BRAID_TRY(Args args, Parse(call.request));
+Result<bson::Document> RunCreate(Call& call) {
+  BRAID_TRY(CreateArgs args, ParseCreate(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
   BRAID_CHECK_OK(CheckNoConfigView(ns));
   if (call.context.is_transaction()) {
@@ -112,5 +112,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kCreate = {
-    .name = "create", .flags = kWrites | kInTransaction, .help = "Creates a collection.", .run = Run};
+    .name = "create", .flags = kWrites | kInTransaction, .help = "Creates a collection.", .run = RunCreate};
 }  // namespace braid::commands

@@ -29,7 +29,7 @@ bson::Document WithRaw(const Call& call, const catalog::Namespace& ns, bson::Vie
   return reply.Finish();
 }
 
-Result<bson::Document> RunCreate(Call& call) {
+Result<bson::Document> RunCreateIndexes(Call& call) {
   std::string_view collection;
   std::vector<bson::View> indexes;
   ArgReader reader(call.request);
@@ -159,7 +159,7 @@ Status KeepShardKeyIndex(const catalog::Collection& collection, const bson::Valu
                  bson::ToShell(collection.placement->key.pattern()))};
 }
 
-Result<bson::Document> RunDrop(Call& call) {
+Result<bson::Document> RunDropIndexes(Call& call) {
   std::string_view name;
   bson::Value index;
   ArgReader reader(call.request);
@@ -187,11 +187,11 @@ Result<bson::Document> RunDrop(Call& call) {
 }  // namespace
 
 constinit const Command kCreateIndexes = {
-    .name = "createIndexes", .flags = kWrites | kInTransaction, .help = "Builds indexes.", .run = RunCreate};
+    .name = "createIndexes", .flags = kWrites | kInTransaction, .help = "Builds indexes.", .run = RunCreateIndexes};
 constinit const Command kListIndexes = {
     .name = "listIndexes", .flags = kReadOnly, .help = "Lists the indexes of a collection.", .run = RunList};
 constinit const Command kDropIndexes = {
-    .name = "dropIndexes", .flags = kWrites, .help = "Removes indexes.", .run = RunDrop};
+    .name = "dropIndexes", .flags = kWrites, .help = "Removes indexes.", .run = RunDropIndexes};
 constinit const Command kDeleteIndexes = {
-    .name = "deleteIndexes", .flags = kWrites, .help = "Old name of dropIndexes.", .run = RunDrop};
+    .name = "deleteIndexes", .flags = kWrites, .help = "Old name of dropIndexes.", .run = RunDropIndexes};
 }  // namespace braid::commands

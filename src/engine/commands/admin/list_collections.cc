@@ -20,7 +20,7 @@ bson::Document Row(const catalog::Collection& collection, bool name_only) {
   return row.Finish();
 }
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunListCollections(Call& call) {
   bson::View filter_spec;
   bool name_only = false;
   std::optional<bson::View> cursor;
@@ -46,6 +46,8 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kListCollections = {
-    .name = "listCollections", .flags = kReadOnly, .help = "Lists the collections of a database.", .run = Run};
+constinit const Command kListCollections = {.name = "listCollections",
+                                            .flags = kReadOnly,
+                                            .help = "Lists the collections of a database.",
+                                            .run = RunListCollections};
 }  // namespace braid::commands

@@ -10,7 +10,7 @@
 namespace braid::commands {
 namespace {
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunListDatabases(Call& call) {
   bson::View filter_spec;
   bool name_only = false;
   ArgReader reader(call.request);
@@ -41,5 +41,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kListDatabases = {
-    .name = "listDatabases", .flags = kReadOnly | kAdminOnly, .help = "Lists the databases.", .run = Run};
+    .name = "listDatabases", .flags = kReadOnly | kAdminOnly, .help = "Lists the databases.", .run = RunListDatabases};
 }  // namespace braid::commands

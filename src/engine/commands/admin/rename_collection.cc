@@ -15,7 +15,7 @@ Result<catalog::Namespace> Full(std::string_view text) {
   return catalog::Namespace::Make(text.substr(0, dot), text.substr(dot + 1));
 }
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunRenameCollection(Call& call) {
   std::string_view from;
   std::string_view to;
   bool drop_target = false;
@@ -40,6 +40,8 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kRenameCollection = {
-    .name = "renameCollection", .flags = kWrites | kAdminOnly, .help = "Renames a collection.", .run = Run};
+constinit const Command kRenameCollection = {.name = "renameCollection",
+                                             .flags = kWrites | kAdminOnly,
+                                             .help = "Renames a collection.",
+                                             .run = RunRenameCollection};
 }  // namespace braid::commands

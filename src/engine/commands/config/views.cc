@@ -13,25 +13,25 @@ constexpr std::string_view kDatabase = "config";
 
 Rows NoRows(const EngineParts&) { return {}; }
 
-struct View {
+struct ConfigView {
   std::string_view name;
   Rows (*rows)(const EngineParts& engine);
 };
-constexpr View kViews[] = {
+constexpr ConfigView kViews[] = {
     {"chunks", ChunkRows},         {"collections", CollectionRows}, {"databases", DatabaseRows}, {"locks", NoRows},
     {"migrations", MigrationRows}, {"mongos", RouterRows},          {"shards", ShardRows},       {"tags", NoRows},
     {"version", VersionRows},
 };
-static_assert(std::ranges::is_sorted(kViews, {}, &View::name));
+static_assert(std::ranges::is_sorted(kViews, {}, &ConfigView::name));
 
-const View* FindView(const catalog::Namespace& ns) {
+const ConfigView* FindView(const catalog::Namespace& ns) {
   if (ns.database != kDatabase) return nullptr;
-  const View* found = std::ranges::lower_bound(kViews, ns.collection, {}, &View::name);
+  const ConfigView* found = std::ranges::lower_bound(kViews, ns.collection, {}, &ConfigView::name);
   return found != std::end(kViews) && found->name == ns.collection ? found : nullptr;
 }
 
 /// The same for a view as long as the cluster lives: made of the cluster's id and the view's place in the table.
-std::string UuidOf(const EngineParts& engine, const View& view) {
+std::string UuidOf(const EngineParts& engine, const ConfigView& view) {
   std::string uuid(16, '\0');
   const bson::ObjectId cluster = engine.catalog->cluster().id;
   uuid.replace(0, sizeof(cluster.bytes), cluster.bytes, sizeof(cluster.bytes));
@@ -41,7 +41,7 @@ std::string UuidOf(const EngineParts& engine, const View& view) {
   return uuid;
 }
 
-catalog::CollectionPtr Make(const EngineParts& engine, const View& view) {
+catalog::CollectionPtr Make(const EngineParts& engine, const ConfigView& view) {
   static const auto id_index = [] {
     auto index = std::make_shared<catalog::Index>();
     index->spec = catalog::IndexSpec::Id(nullptr);
@@ -63,14 +63,14 @@ catalog::CollectionPtr Make(const EngineParts& engine, const View& view) {
 }  // namespace
 
 catalog::CollectionPtr FindReadable(const EngineParts& engine, const catalog::Namespace& ns) {
-  if (const View* view = FindView(ns)) return Make(engine, *view);
+  if (const ConfigView* view = FindView(ns)) return Make(engine, *view);
   return engine.catalog->Find(ns);
 }
 
 std::vector<catalog::CollectionPtr> ReadableCollections(const EngineParts& engine, std::string_view database) {
   std::vector<catalog::CollectionPtr> collections = engine.catalog->Collections(database);
   if (database != kDatabase) return collections;
-  for (const View& view : kViews) collections.push_back(Make(engine, view));
+  for (const ConfigView& view : kViews) collections.push_back(Make(engine, view));
   std::ranges::sort(collections, {}, [](const catalog::CollectionPtr& c) { return c->ns.collection; });
   return collections;
 }

@@ -65,7 +65,7 @@ Result<AggregateArgs> ParseAggregate(Call& call, const Request& request, bool in
 
 namespace {
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunAggregate(Call& call) {
   BRAID_TRY(AggregateArgs args, ParseAggregate(call, call.request, false));
   if (args.explain) return ExplainPipeline(call, args, Verbosity::kQueryPlanner);
   auto cursor = std::make_unique<OpenCursor>();
@@ -81,5 +81,5 @@ Result<bson::Document> Run(Call& call) {
 constinit const Command kAggregate = {.name = "aggregate",
                                       .flags = kReadOnly | kWrites | kTakesReadConcern | kInTransaction,
                                       .help = "Runs documents through a pipeline.",
-                                      .run = Run};
+                                      .run = RunAggregate};
 }  // namespace braid::commands

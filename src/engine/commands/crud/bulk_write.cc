@@ -12,7 +12,7 @@
 namespace braid::commands {
 namespace {
 
-struct Args {
+struct BulkWriteArgs {
   std::vector<bson::View> ops;
   std::vector<bson::View> ns_info;
   std::vector<catalog::Namespace> namespaces;
@@ -47,8 +47,8 @@ Result<catalog::Namespace> ParseNamespace(bson::View info) {
   return catalog::Namespace::Make(full.substr(0, dot), full.substr(dot + 1));
 }
 
-Result<Args> Parse(const Request& request) {
-  Args args;
+Result<BulkWriteArgs> ParseBulkWrite(const Request& request) {
+  BulkWriteArgs args;
   ArgReader reader(request);
   reader.Ignore({"bulkWrite", "rawData"});
   reader.Required("ops", args.ops);
@@ -67,7 +67,7 @@ Result<Args> Parse(const Request& request) {
 }
 
 /// The namespace an operation's first field ({insert: 0, …}) points at.
-Result<const catalog::Namespace*> NamespaceOf(const Args& args, const bson::Value& index) {
+Result<const catalog::Namespace*> NamespaceOf(const BulkWriteArgs& args, const bson::Value& index) {
   const auto number = index.IsNumber() ? bson::Number::Of(index).ToInt64Exact() : std::nullopt;
   if (!number || *number < 0 || static_cast<size_t>(*number) >= args.namespaces.size()) {
     return Status(Code::kBadValue, "BulkWrite ops entry has an index into nsInfo that is out of range");
@@ -82,8 +82,8 @@ struct Outcome {
   std::optional<bson::OwnedValue> upserted;
 };
 
-Result<Outcome> RunInsert(Call& call, const Args& args, bson::View op, const catalog::Namespace& ns, int32_t number,
-                          Totals& totals) {
+Result<Outcome> RunInsert(Call& call, const BulkWriteArgs& args, bson::View op, const catalog::Namespace& ns,
+                          int32_t number, Totals& totals) {
   bson::View document;
   ArgReader reader(op, "bulkWrite.ops");
   reader.Ignore({"insert"});
@@ -102,8 +102,8 @@ Result<Outcome> RunInsert(Call& call, const Args& args, bson::View op, const cat
   return Outcome{.n = n, .modified = {}, .upserted = {}};
 }
 
-Result<Outcome> RunOneUpdate(Call& call, const Args& args, bson::View op, const catalog::Namespace& ns, int32_t number,
-                             Totals& totals) {
+Result<Outcome> RunOneUpdate(Call& call, const BulkWriteArgs& args, bson::View op, const catalog::Namespace& ns,
+                             int32_t number, Totals& totals) {
   UpdateStatement statement;
   std::optional<bson::View> constants;
   ArgReader reader(op, "bulkWrite.ops");
@@ -128,8 +128,8 @@ Result<Outcome> RunOneUpdate(Call& call, const Args& args, bson::View op, const 
   return Outcome{outcome.matched + (outcome.upserted ? 1 : 0), outcome.modified, outcome.upserted};
 }
 
-Result<Outcome> RunOneDelete(Call& call, const Args& args, bson::View op, const catalog::Namespace& ns, int32_t number,
-                             Totals& totals) {
+Result<Outcome> RunOneDelete(Call& call, const BulkWriteArgs& args, bson::View op, const catalog::Namespace& ns,
+                             int32_t number, Totals& totals) {
   DeleteStatement statement;
   ArgReader reader(op, "bulkWrite.ops");
   reader.Ignore({"delete", "sampleId"});
@@ -145,7 +145,7 @@ Result<Outcome> RunOneDelete(Call& call, const Args& args, bson::View op, const 
   return Outcome{.n = n, .modified = {}, .upserted = {}};
 }
 
-Result<Outcome> RunOne(Call& call, const Args& args, int32_t number, Totals& totals) {
+Result<Outcome> RunOne(Call& call, const BulkWriteArgs& args, int32_t number, Totals& totals) {
   const bson::View op = args.ops[static_cast<size_t>(number)];
   if (op.empty()) return Status(Code::kBadValue, "an operation of bulkWrite is empty");
   const auto [kind, index] = *op.begin();
@@ -169,8 +169,8 @@ bson::Document Entry(int32_t index, const Result<Outcome>& outcome) {
   return entry.Finish();
 }
 
-Result<bson::Document> Run(Call& call) {
-  BRAID_TRY(Args args, Parse(call.request));
+Result<bson::Document> RunBulkWrite(Call& call) {
+  BRAID_TRY(BulkWriteArgs args, ParseBulkWrite(call.request));
   Totals totals;
   std::vector<bson::Document> entries;
   for (size_t i = 0; i < args.ops.size(); ++i) {
@@ -197,5 +197,5 @@ Result<bson::Document> Run(Call& call) {
 constinit const Command kBulkWrite = {.name = "bulkWrite",
                                       .flags = kWrites | kRetryable | kInTransaction | kAdminOnly,
                                       .help = "Runs many writes on many collections.",
-                                      .run = Run};
+                                      .run = RunBulkWrite};
 }  // namespace braid::commands

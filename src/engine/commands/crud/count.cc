@@ -41,7 +41,7 @@ Result<query::Query> ParseCount(Call& call, const Request& request) {
 
 namespace {
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunCount(Call& call) {
   BRAID_TRY(query::Query query, ParseCount(call, call.request));
   BRAID_TRY(int64_t n, query::Count(call.context, query));
   bson::Builder reply;
@@ -56,5 +56,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kCount = {
-    .name = "count", .flags = kReadOnly | kTakesReadConcern, .help = "Counts matching documents.", .run = Run};
+    .name = "count", .flags = kReadOnly | kTakesReadConcern, .help = "Counts matching documents.", .run = RunCount};
 }  // namespace braid::commands

@@ -7,15 +7,15 @@
 namespace braid::commands {
 namespace {
 
-struct Args {
+struct DeleteArgs {
   std::string_view collection;
   std::vector<bson::View> deletes;
   bool ordered = true;
   std::optional<bson::View> let;
 };
 
-Result<Args> Parse(const Request& request) {
-  Args args;
+Result<DeleteArgs> ParseDelete(const Request& request) {
+  DeleteArgs args;
   ArgReader reader(request);
   reader.Collection("delete", args.collection);
   reader.Required("deletes", args.deletes);
@@ -27,8 +27,8 @@ Result<Args> Parse(const Request& request) {
   return args;
 }
 
-Result<bson::Document> Run(Call& call) {
-  BRAID_TRY(Args args, Parse(call.request));
+Result<bson::Document> RunDeleteCommand(Call& call) {
+  BRAID_TRY(DeleteArgs args, ParseDelete(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
   std::vector<DeleteStatement> statements;
   for (bson::View statement : args.deletes) {
@@ -50,6 +50,8 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kDelete = {
-    .name = "delete", .flags = kWrites | kRetryable | kInTransaction, .help = "Removes documents.", .run = Run};
+constinit const Command kDelete = {.name = "delete",
+                                   .flags = kWrites | kRetryable | kInTransaction,
+                                   .help = "Removes documents.",
+                                   .run = RunDeleteCommand};
 }  // namespace braid::commands

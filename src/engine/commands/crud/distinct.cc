@@ -62,7 +62,7 @@ void Collect(const bson::Value& value, std::string_view path, const std::functio
   }
 }
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunDistinct(Call& call) {
   call.engine.counters.queries.fetch_add(1, std::memory_order_relaxed);
   BRAID_TRY(DistinctArgs args, ParseDistinct(call, call.request));
   const bson::ValueLess less{args.query.environment->collation.get()};
@@ -96,5 +96,5 @@ Result<bson::Document> Run(Call& call) {
 constinit const Command kDistinct = {.name = "distinct",
                                      .flags = kReadOnly | kTakesReadConcern | kInTransaction,
                                      .help = "Lists the different values of a field.",
-                                     .run = Run};
+                                     .run = RunDistinct};
 }  // namespace braid::commands

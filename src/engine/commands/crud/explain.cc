@@ -278,7 +278,7 @@ Result<bson::Document> Explain(Call& call, const Request& inner, Verbosity verbo
   return Status(Code::kCommandNotFound, StrCat("Explain failed due to unknown command: ", inner.name));
 }
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunExplain(Call& call) {
   bson::View command;
   std::string_view verbosity_text = "allPlansExecution";
   ArgReader reader(call.request);
@@ -324,5 +324,5 @@ Result<bson::Document> ExplainPipeline(Call& call, AggregateArgs& args, Verbosit
 }
 
 constinit const Command kExplain = {
-    .name = "explain", .flags = kReadOnly | kTakesReadConcern, .help = "Tells how a command runs.", .run = Run};
+    .name = "explain", .flags = kReadOnly | kTakesReadConcern, .help = "Tells how a command runs.", .run = RunExplain};
 }  // namespace braid::commands

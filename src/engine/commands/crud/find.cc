@@ -7,7 +7,7 @@
 namespace braid::commands {
 namespace {
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunFind(Call& call) {
   call.engine.counters.queries.fetch_add(1, std::memory_order_relaxed);
   BRAID_TRY(FindArgs args, ParseFind(call, call.request));
   auto cursor = std::make_unique<OpenCursor>();
@@ -24,5 +24,5 @@ Result<bson::Document> Run(Call& call) {
 constinit const Command kFind = {.name = "find",
                                  .flags = kReadOnly | kTakesReadConcern | kInTransaction,
                                  .help = "Returns the documents that match a filter.",
-                                 .run = Run};
+                                 .run = RunFind};
 }  // namespace braid::commands

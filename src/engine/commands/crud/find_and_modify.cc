@@ -9,7 +9,7 @@
 namespace braid::commands {
 namespace {
 
-struct Args {
+struct FindAndModifyArgs {
   std::string_view collection;
   bson::View query;
   bson::View fields;
@@ -25,8 +25,8 @@ struct Args {
   bool bypass_validation = false;
 };
 
-Result<Args> Parse(const Request& request) {
-  Args args;
+Result<FindAndModifyArgs> ParseFindAndModify(const Request& request) {
+  FindAndModifyArgs args;
   ArgReader reader(request);
   reader.Collection(request.name, args.collection);
   reader.Optional("query", args.query);
@@ -59,7 +59,7 @@ Result<Args> Parse(const Request& request) {
 /// The `value` of the reply: the document, through `fields`.
 class Shown {
  public:
-  static Result<Shown> Make(Call& call, const Args& args, const catalog::Namespace& ns) {
+  static Result<Shown> Make(Call& call, const FindAndModifyArgs& args, const catalog::Namespace& ns) {
     Shown shown;
     if (args.fields.empty()) return shown;
     BRAID_TRY(const catalog::CollectionPtr collection, FindForRead(call, ns));
@@ -112,7 +112,8 @@ bson::Document ChangeReply(const UpdateOutcome& outcome, const Shown& shown) {
   return reply.Finish();
 }
 
-Result<bson::Document> RunRemove(Call& call, const Args& args, const catalog::Namespace& ns, Shown& shown) {
+Result<bson::Document> RunRemove(Call& call, const FindAndModifyArgs& args, const catalog::Namespace& ns,
+                                 Shown& shown) {
   DeleteStatement statement{
       .q = args.query, .collation = args.collation, .let = args.let, .sort = args.sort, .hint = args.hint};
   statement.seen = [&](bson::View before) { return shown.Take(before); };
@@ -121,7 +122,8 @@ Result<bson::Document> RunRemove(Call& call, const Args& args, const catalog::Na
   return RemoveReply(n, shown);
 }
 
-Result<bson::Document> RunChange(Call& call, const Args& args, const catalog::Namespace& ns, Shown& shown) {
+Result<bson::Document> RunChange(Call& call, const FindAndModifyArgs& args, const catalog::Namespace& ns,
+                                 Shown& shown) {
   UpdateStatement statement{.q = args.query,
                             .u = args.update,
                             .upsert = args.upsert,
@@ -142,8 +144,8 @@ Result<bson::Document> RunChange(Call& call, const Args& args, const catalog::Na
   return ChangeReply(outcome, shown);
 }
 
-Result<bson::Document> Run(Call& call) {
-  BRAID_TRY(Args args, Parse(call.request));
+Result<bson::Document> RunFindAndModify(Call& call) {
+  BRAID_TRY(FindAndModifyArgs args, ParseFindAndModify(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
   if (call.retry != nullptr) {
     if (const bson::Document* reply = call.retry->Find(0)) return *reply;
@@ -157,9 +159,9 @@ Result<bson::Document> Run(Call& call) {
 constinit const Command kFindAndModify = {.name = "findAndModify",
                                           .flags = kWrites | kRetryable | kInTransaction,
                                           .help = "Changes or removes one document and returns it.",
-                                          .run = Run};
+                                          .run = RunFindAndModify};
 constinit const Command kFindandmodify = {.name = "findandmodify",
                                           .flags = kWrites | kRetryable | kInTransaction,
                                           .help = "Old name of findAndModify.",
-                                          .run = Run};
+                                          .run = RunFindAndModify};
 }  // namespace braid::commands

@@ -11,14 +11,14 @@
 namespace braid::commands {
 namespace {
 
-struct Args {
+struct GetMoreArgs {
   int64_t id = 0;
   std::string_view collection;
   std::optional<int64_t> batch_size;
 };
 
-Result<Args> Parse(const Request& request) {
-  Args args;
+Result<GetMoreArgs> ParseGetMore(const Request& request) {
+  GetMoreArgs args;
   ArgReader reader(request);
   bson::Value id;
   reader.Required("getMore", id);
@@ -53,9 +53,9 @@ Status CheckOwner(const Call& call, const OpenCursor& cursor) {
   return {};
 }
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunGetMore(Call& call) {
   call.engine.counters.get_mores.fetch_add(1, std::memory_order_relaxed);
-  BRAID_TRY(Args args, Parse(call.request));
+  BRAID_TRY(GetMoreArgs args, ParseGetMore(call.request));
   BRAID_TRY(std::unique_ptr<OpenCursor> cursor, call.engine.cursors.Take(args.id));
   if (Status owner = CheckOwner(call, *cursor); !owner.ok()) {
     call.engine.cursors.Return(std::move(cursor));
@@ -67,6 +67,8 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kGetMore = {
-    .name = "getMore", .flags = kReadOnly | kInTransaction, .help = "Returns the next batch of a cursor.", .run = Run};
+constinit const Command kGetMore = {.name = "getMore",
+                                    .flags = kReadOnly | kInTransaction,
+                                    .help = "Returns the next batch of a cursor.",
+                                    .run = RunGetMore};
 }  // namespace braid::commands

@@ -7,15 +7,15 @@
 namespace braid::commands {
 namespace {
 
-struct Args {
+struct InsertArgs {
   std::string_view collection;
   std::vector<bson::View> documents;
   bool ordered = true;
   bool bypass_validation = false;
 };
 
-Result<Args> Parse(const Request& request) {
-  Args args;
+Result<InsertArgs> ParseInsert(const Request& request) {
+  InsertArgs args;
   ArgReader reader(request);
   reader.Collection("insert", args.collection);
   reader.Required("documents", args.documents);
@@ -27,8 +27,8 @@ Result<Args> Parse(const Request& request) {
   return args;
 }
 
-Result<bson::Document> Run(Call& call) {
-  BRAID_TRY(Args args, Parse(call.request));
+Result<bson::Document> RunInsertCommand(Call& call) {
+  BRAID_TRY(InsertArgs args, ParseInsert(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
   call.engine.counters.inserts.fetch_add(args.documents.size(), std::memory_order_relaxed);
   bson::Builder errors;
@@ -48,6 +48,8 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kInsert = {
-    .name = "insert", .flags = kWrites | kRetryable | kInTransaction, .help = "Stores documents.", .run = Run};
+constinit const Command kInsert = {.name = "insert",
+                                   .flags = kWrites | kRetryable | kInTransaction,
+                                   .help = "Stores documents.",
+                                   .run = RunInsertCommand};
 }  // namespace braid::commands

@@ -8,7 +8,7 @@
 namespace braid::commands {
 namespace {
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunKillCursors(Call& call) {
   std::string_view collection;
   std::optional<bson::View> ids;
   ArgReader reader(call.request);
@@ -37,5 +37,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kKillCursors = {
-    .name = "killCursors", .flags = kReadOnly | kInTransaction, .help = "Closes cursors.", .run = Run};
+    .name = "killCursors", .flags = kReadOnly | kInTransaction, .help = "Closes cursors.", .run = RunKillCursors};
 }  // namespace braid::commands

@@ -7,7 +7,7 @@
 namespace braid::commands {
 namespace {
 
-struct Args {
+struct UpdateArgs {
   std::string_view collection;
   std::vector<bson::View> updates;
   bool ordered = true;
@@ -15,8 +15,8 @@ struct Args {
   std::optional<bson::View> let;
 };
 
-Result<Args> Parse(const Request& request) {
-  Args args;
+Result<UpdateArgs> ParseUpdate(const Request& request) {
+  UpdateArgs args;
   ArgReader reader(request);
   reader.Collection("update", args.collection);
   reader.Required("updates", args.updates);
@@ -29,8 +29,8 @@ Result<Args> Parse(const Request& request) {
   return args;
 }
 
-Result<bson::Document> Run(Call& call) {
-  BRAID_TRY(Args args, Parse(call.request));
+Result<bson::Document> RunUpdateCommand(Call& call) {
+  BRAID_TRY(UpdateArgs args, ParseUpdate(call.request));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, args.collection));
   std::vector<UpdateStatement> statements;
   for (bson::View update : args.updates) {
@@ -63,6 +63,8 @@ Result<bson::Document> Run(Call& call) {
 
 }  // namespace
 
-constinit const Command kUpdate = {
-    .name = "update", .flags = kWrites | kRetryable | kInTransaction, .help = "Changes documents.", .run = Run};
+constinit const Command kUpdate = {.name = "update",
+                                   .flags = kWrites | kRetryable | kInTransaction,
+                                   .help = "Changes documents.",
+                                   .run = RunUpdateCommand};
 }  // namespace braid::commands

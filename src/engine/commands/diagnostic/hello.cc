@@ -34,7 +34,7 @@ void NoteClient(Client& client, bson::View request) {
 }
 
 // Any field is accepted: clients of all ages say hello.
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunHello(Call& call) {
   const bson::View request = call.request.body;
   NoteClient(call.client, request);
   bson::Builder reply;
@@ -59,7 +59,9 @@ constexpr uint32_t kFlags = kReadOnly | kHandshake | kNoOperation;
 }  // namespace
 
 constinit const Command kHello = {
-    .name = "hello", .flags = kFlags, .help = "Who answers and what it can do.", .run = Run};
-constinit const Command kIsMaster = {.name = "isMaster", .flags = kFlags, .help = "Old name of hello.", .run = Run};
-constinit const Command kIsmaster = {.name = "ismaster", .flags = kFlags, .help = "Old name of hello.", .run = Run};
+    .name = "hello", .flags = kFlags, .help = "Who answers and what it can do.", .run = RunHello};
+constinit const Command kIsMaster = {
+    .name = "isMaster", .flags = kFlags, .help = "Old name of hello.", .run = RunHello};
+constinit const Command kIsmaster = {
+    .name = "ismaster", .flags = kFlags, .help = "Old name of hello.", .run = RunHello};
 }  // namespace braid::commands

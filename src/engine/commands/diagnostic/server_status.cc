@@ -108,7 +108,7 @@ void AppendSharding(bson::Builder& reply, EngineParts& engine) {
 }
 
 // Sections can be switched off by name ({metrics: 0}) in MongoDB; any field is accepted and the whole answer given.
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunServerStatus(Call& call) {
   EngineParts& engine = call.engine;
   const int64_t uptime_millis = call.context.now_millis() - engine.started_millis;
   const int64_t uptime_seconds = uptime_millis / 1000;
@@ -132,5 +132,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kServerStatus = {
-    .name = "serverStatus", .flags = kReadOnly, .help = "Figures of the running server.", .run = Run};
+    .name = "serverStatus", .flags = kReadOnly, .help = "Figures of the running server.", .run = RunServerStatus};
 }  // namespace braid::commands

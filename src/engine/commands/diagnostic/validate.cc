@@ -10,7 +10,7 @@
 namespace braid::commands {
 namespace {
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunValidate(Call& call) {
   std::string_view name;
   ArgReader reader(call.request);
   reader.Collection("validate", name);
@@ -46,5 +46,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kValidate = {
-    .name = "validate", .flags = kReadOnly, .help = "Checks indexes against documents.", .run = Run};
+    .name = "validate", .flags = kReadOnly, .help = "Checks indexes against documents.", .run = RunValidate};
 }  // namespace braid::commands

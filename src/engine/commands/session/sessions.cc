@@ -32,7 +32,7 @@ void Kill(Call& call, const std::string& id, bool operations_too) {
   call.engine.transactions.Kill(id);
 }
 
-Result<bson::Document> RunStart(Call& call) {
+Result<bson::Document> RunStartSession(Call& call) {
   unsigned char id[16];
   if (RAND_bytes(id, sizeof(id)) != 1) return Status(Code::kInternalError, "the system gives no random bytes");
   id[6] = static_cast<unsigned char>((id[6] & 0x0F) | 0x40);
@@ -86,7 +86,7 @@ Result<bson::Document> RunKillAll(Call& call) {
 }  // namespace
 
 constinit const Command kStartSession = {
-    .name = "startSession", .flags = kReadOnly, .help = "Makes a session.", .run = RunStart};
+    .name = "startSession", .flags = kReadOnly, .help = "Makes a session.", .run = RunStartSession};
 constinit const Command kEndSessions = {.name = "endSessions",
                                         .flags = kReadOnly | kNoOperation,
                                         .help = "Ends sessions and closes their cursors.",

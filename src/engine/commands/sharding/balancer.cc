@@ -17,7 +17,7 @@ Status SetMode(Call& call, bool on) {
   return RunUpdate(call, {"config", "settings"}, statement).status();
 }
 
-Result<bson::Document> RunStart(Call& call) {
+Result<bson::Document> RunBalancerStart(Call& call) {
   ArgReader reader(call.request);
   reader.Ignore({"balancerStart"});
   BRAID_CHECK_OK(reader.Finish());
@@ -53,7 +53,7 @@ Result<bson::Document> RunStatus(Call& call) {
 constinit const Command kBalancerStart = {.name = "balancerStart",
                                           .flags = kWrites | kAdminOnly,
                                           .help = "Lets the balancer even out the shards.",
-                                          .run = RunStart};
+                                          .run = RunBalancerStart};
 constinit const Command kBalancerStop = {.name = "balancerStop",
                                          .flags = kWrites | kAdminOnly,
                                          .help = "Stops the balancer after the move under way.",

@@ -19,7 +19,7 @@ std::string_view Violation(const sharding::Placement& placement, const catalog::
   return placement.is_moving() ? "chunksImbalance" : "";
 }
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunBalancerCollectionStatus(Call& call) {
   std::string_view name;
   ArgReader reader(call.request);
   reader.Required("balancerCollectionStatus", name);
@@ -38,5 +38,5 @@ Result<bson::Document> Run(Call& call) {
 constinit const Command kBalancerCollectionStatus = {.name = "balancerCollectionStatus",
                                                      .flags = kReadOnly | kAdminOnly,
                                                      .help = "Tells whether a collection is balanced.",
-                                                     .run = Run};
+                                                     .run = RunBalancerCollectionStatus};
 }  // namespace braid::commands

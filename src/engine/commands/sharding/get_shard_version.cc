@@ -41,7 +41,7 @@ void AppendChunks(bson::Builder& reply, const sharding::Placement& placement) {
   reply.AppendArray("chunks", chunks.Finish());
 }
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunGetShardVersion(Call& call) {
   std::string_view name;
   bool full_metadata = false;
   ArgReader reader(call.request);
@@ -64,5 +64,5 @@ Result<bson::Document> Run(Call& call) {
 constinit const Command kGetShardVersion = {.name = "getShardVersion",
                                             .flags = kReadOnly | kAdminOnly,
                                             .help = "The version of a sharded collection's chunks.",
-                                            .run = Run};
+                                            .run = RunGetShardVersion};
 }  // namespace braid::commands

@@ -7,7 +7,7 @@
 namespace braid::commands {
 namespace {
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunListShards(Call& call) {
   ArgReader reader(call.request);
   reader.Ignore({"listShards"});
   BRAID_CHECK_OK(reader.Finish());
@@ -21,5 +21,5 @@ Result<bson::Document> Run(Call& call) {
 }  // namespace
 
 constinit const Command kListShards = {
-    .name = "listShards", .flags = kReadOnly | kAdminOnly, .help = "Lists the shards.", .run = Run};
+    .name = "listShards", .flags = kReadOnly | kAdminOnly, .help = "Lists the shards.", .run = RunListShards};
 }  // namespace braid::commands

@@ -10,7 +10,7 @@
 namespace braid::commands {
 namespace {
 
-Result<bson::Document> Run(Call& call) {
+Result<bson::Document> RunMovePrimary(Call& call) {
   std::string_view database;
   std::string_view to;
   ArgReader reader(call.request);
@@ -44,5 +44,5 @@ Status MovePrimary(Call& call, std::string_view database, storage::ShardNumber t
 constinit const Command kMovePrimary = {.name = "movePrimary",
                                         .flags = kWrites | kAdminOnly,
                                         .help = "Moves a database's unsharded collections to another shard.",
-                                        .run = Run};
+                                        .run = RunMovePrimary};
 }  // namespace braid::commands

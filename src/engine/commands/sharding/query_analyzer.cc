@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kSamplesPerSecondMax = 50;
 
-struct Args {
+struct QueryAnalyzerArgs {
   catalog::Namespace ns;
   SamplingConfiguration configuration;
 };
@@ -26,7 +26,7 @@ Result<double> ParseRate(const bson::Value& rate) {
                 StrCat("'samplesPerSecond' must be above 0 and at most ", static_cast<int>(kSamplesPerSecondMax)));
 }
 
-Result<Args> Parse(const Request& request) {
+Result<QueryAnalyzerArgs> ParseQueryAnalyzer(const Request& request) {
   std::string_view name;
   std::string_view mode;
   bson::Value rate;
@@ -38,7 +38,7 @@ Result<Args> Parse(const Request& request) {
                StrCat("BSON field 'configureQueryAnalyzer.samplesPerSecond' is the wrong type '",
                       bson::TypeName(rate.type()), "', expected types '[long, int, decimal, double]'"));
   BRAID_CHECK_OK(reader.Finish());
-  Args args;
+  QueryAnalyzerArgs args;
   BRAID_TRY(args.ns, ParseFullName(name));
   if (mode == "off") return args;  // samplesPerSecond may be given, and says nothing
   if (mode != "full") {
@@ -56,8 +56,8 @@ void AppendConfiguration(bson::Builder& reply, std::string_view name, const Samp
   reply.Close();
 }
 
-Result<bson::Document> Run(Call& call) {
-  BRAID_TRY(const Args args, Parse(call.request));
+Result<bson::Document> RunQueryAnalyzer(Call& call) {
+  BRAID_TRY(const QueryAnalyzerArgs args, ParseQueryAnalyzer(call.request));
   if (args.ns.database == "admin" || args.ns.database == "config" || args.ns.database == "local") {
     return Status(Code::kIllegalOperation, StrCat("operations on ", args.ns.ToString(), " are not recorded"));
   }
@@ -78,5 +78,5 @@ constinit const Command kConfigureQueryAnalyzer = {
     .name = "configureQueryAnalyzer",
     .flags = kReadOnly | kAdminOnly,
     .help = "Records the operations on a collection, for choosing a shard key.",
-    .run = Run};
+    .run = RunQueryAnalyzer};
 }  // namespace braid::commands

@@ -40,14 +40,14 @@ Result<bson::Document> RunEnable(Call& call) {
   return bson::Document();
 }
 
-struct Args {
+struct ShardCollectionArgs {
   catalog::Namespace ns;
   balance::ShardOptions options;
   bool simple_collation = false;  // asked for in so many words
 };
 
-Result<Args> Parse(Call& call) {
-  Args args;
+Result<ShardCollectionArgs> ParseShardCollection(Call& call) {
+  ShardCollectionArgs args;
   std::string_view name;
   bson::View key;
   int64_t chunks = 0;
@@ -86,7 +86,7 @@ Result<Args> Parse(Call& call) {
 }
 
 Result<bson::Document> RunShard(Call& call) {
-  BRAID_TRY(const Args args, Parse(call));
+  BRAID_TRY(const ShardCollectionArgs args, ParseShardCollection(call));
   BRAID_TRY(const auto ensured, call.engine.catalog->Ensure(args.ns));
   call.context.NotePosition(ensured.position);
   if (ensured.collection->collation != nullptr && !args.simple_collation) {

@@ -17,7 +17,7 @@ Value CopyOrNull(const OwnedValue& kept, bson::Arena& arena) {
   return kept.value().missing() ? arena.Null() : arena.Copy(kept.value());
 }
 
-class First final : public Accumulator {
+class FirstValue final : public Accumulator {
  public:
   Status Add(const Value& value) override {
     if (!seen_) kept_ = OwnedValue(value);
@@ -32,7 +32,7 @@ class First final : public Accumulator {
   OwnedValue kept_;
 };
 
-class Last final : public Accumulator {
+class LastValue final : public Accumulator {
  public:
   Status Add(const Value& value) override {
     kept_ = OwnedValue(value);
@@ -144,8 +144,8 @@ class Best final : public Accumulator {
 using By = Best::By;
 using State = std::unique_ptr<Accumulator>;
 
-State MakeFirst(const Settings&) { return std::make_unique<First>(); }
-State MakeLast(const Settings&) { return std::make_unique<Last>(); }
+State MakeFirst(const Settings&) { return std::make_unique<FirstValue>(); }
+State MakeLast(const Settings&) { return std::make_unique<LastValue>(); }
 State MakeMin(const Settings& settings) { return std::make_unique<Extreme>(1, settings.collation); }
 State MakeMax(const Settings& settings) { return std::make_unique<Extreme>(-1, settings.collation); }
 State MakeFirstN(const Settings& settings) { return std::make_unique<Ends>(settings.n, false); }

@@ -15,7 +15,7 @@ using bson::Value;
 
 namespace {
 
-class Sum final : public Accumulator {
+class RunningSum final : public Accumulator {
  public:
   Status Add(const Value& value) override {
     if (value.IsNumber()) sum_.Add(Number::Of(value));
@@ -111,7 +111,7 @@ Value PercentileOf(std::vector<double>& numbers, double fraction, bson::Arena& a
   return arena.Double(numbers[std::min(index, numbers.size() - 1)]);
 }
 
-std::unique_ptr<Accumulator> MakeSum(const Settings&) { return std::make_unique<Sum>(); }
+std::unique_ptr<Accumulator> MakeSum(const Settings&) { return std::make_unique<RunningSum>(); }
 std::unique_ptr<Accumulator> MakeAvg(const Settings&) { return std::make_unique<Average>(); }
 std::unique_ptr<Accumulator> MakeStdDevPop(const Settings&) { return std::make_unique<StdDev>(false); }
 std::unique_ptr<Accumulator> MakeStdDevSamp(const Settings&) { return std::make_unique<StdDev>(true); }

@@ -36,10 +36,10 @@ constexpr Definition kAccumulators[] = {
     {"$topN", MakeTopN, ParseTopN},
 };
 
-constexpr std::string_view kRefused[] = {"$accumulator"};  // server-side JavaScript
+constexpr std::string_view kRefusedAccumulators[] = {"$accumulator"};  // server-side JavaScript
 
 static_assert(std::ranges::is_sorted(kAccumulators, {}, &Definition::name));
-static_assert(std::ranges::is_sorted(kRefused));
+static_assert(std::ranges::is_sorted(kRefusedAccumulators));
 
 }  // namespace
 
@@ -54,7 +54,7 @@ Result<std::unique_ptr<const AccumulatorSpec>> ParseAccumulator(std::string_view
   if (field.starts_with('$')) return CallError(40236, "The field name '", field, "' cannot be an operator name");
   if (spec.AsView().Count() != 1) return CallError(40238, "The field '", field, "' must specify one accumulator");
   const bson::Element written = *spec.AsView().begin();
-  if (std::ranges::binary_search(kRefused, written.name)) {
+  if (std::ranges::binary_search(kRefusedAccumulators, written.name)) {
     return Status(Code::kCommandNotSupported, StrCat("Braid does not support the accumulator ", written.name));
   }
   const Definition* found = std::ranges::lower_bound(kAccumulators, written.name, {}, &Definition::name);
@@ -67,7 +67,7 @@ Result<std::unique_ptr<const AccumulatorSpec>> ParseAccumulator(std::string_view
 OperatorNames AccumulatorOperators() {
   OperatorNames names;
   for (const Definition& definition : kAccumulators) names.supported.push_back(definition.name);
-  names.refused.assign(std::begin(kRefused), std::end(kRefused));
+  names.refused.assign(std::begin(kRefusedAccumulators), std::end(kRefusedAccumulators));
   return names;
 }
 

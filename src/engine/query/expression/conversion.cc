@@ -103,7 +103,7 @@ Result<Value> ToInt64(const Value& value, bson::Arena& arena) {
   return arena.Int64(cut);
 }
 
-Result<Value> ToDouble(const Value& value, bson::Arena& arena) {
+Result<Value> ConvertToDouble(const Value& value, bson::Arena& arena) {
   if (value.Is(Type::kDouble)) return value;
   if (value.Is(Type::kBool)) return arena.Double(value.AsBool() ? 1 : 0);
   if (value.Is(Type::kDate)) return arena.Double(static_cast<double>(value.AsDate()));
@@ -119,7 +119,7 @@ Result<Value> ToDouble(const Value& value, bson::Arena& arena) {
   return arena.Double(result);
 }
 
-Result<Value> ToDecimal(const Value& value, bson::Arena& arena) {
+Result<Value> ConvertToDecimal(const Value& value, bson::Arena& arena) {
   if (value.Is(Type::kDecimal128)) return value;
   if (value.Is(Type::kBool)) return arena.Decimal(decimal::FromInt64(value.AsBool() ? 1 : 0));
   if (value.Is(Type::kDate)) return arena.Decimal(decimal::FromInt64(value.AsDate()));
@@ -132,7 +132,7 @@ Result<Value> ToDecimal(const Value& value, bson::Arena& arena) {
   return arena.Decimal(Number::Of(value).ToDecimal());
 }
 
-Result<Value> ToDate(const Value& value, bson::Arena& arena) {
+Result<Value> ConvertToDate(const Value& value, bson::Arena& arena) {
   if (IsDateLike(value)) {
     BRAID_TRY(int64_t millis, DateOf(value));
     return arena.DateMillis(millis);
@@ -147,7 +147,7 @@ Result<Value> ToDate(const Value& value, bson::Arena& arena) {
   return arena.DateMillis(millis);
 }
 
-Result<Value> ToObjectId(const Value& value, bson::Arena& arena) {
+Result<Value> ConvertToObjectId(const Value& value, bson::Arena& arena) {
   if (value.Is(Type::kObjectId)) return value;
   if (!value.Is(Type::kString)) return Unsupported(value, Type::kObjectId);
   const std::string_view text = value.AsString();
@@ -185,10 +185,10 @@ Result<Value> ConvertTo(Type target, const Value& value, bson::Arena& arena) {
   switch (target) {
     case Type::kInt32: return ToInt32(value, arena);
     case Type::kInt64: return ToInt64(value, arena);
-    case Type::kDouble: return ToDouble(value, arena);
-    case Type::kDecimal128: return ToDecimal(value, arena);
-    case Type::kDate: return ToDate(value, arena);
-    case Type::kObjectId: return ToObjectId(value, arena);
+    case Type::kDouble: return ConvertToDouble(value, arena);
+    case Type::kDecimal128: return ConvertToDecimal(value, arena);
+    case Type::kDate: return ConvertToDate(value, arena);
+    case Type::kObjectId: return ConvertToObjectId(value, arena);
     case Type::kString: return ToText(value, arena);
     case Type::kBool: return arena.Bool(value.IsNumber() || value.Is(Type::kBool) ? bson::IsTruthy(value) : true);
     default: return Unsupported(value, target);

@@ -5,11 +5,11 @@
 #include "base/strings.h"
 #include "engine/query/expression/calendar.h"
 #include "engine/query/expression/date_format.h"
+#include "engine/query/expression/text.h"
 
 namespace braid::query {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// Reads text from the front; each step says whether it found what it looked for.

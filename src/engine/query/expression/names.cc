@@ -1,12 +1,12 @@
 // Which names are allowed: of fields in paths and objects, and of variables.
 #include "base/strings.h"
 #include "engine/query/expression/operators.h"
+#include "engine/query/expression/text.h"
 
 namespace braid::query {
 namespace {
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsBeyondAscii(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 
 }  // namespace

@@ -175,14 +175,14 @@ constexpr Operator kOperators[] = {
     Parsed("$zip", ParseZip),
 };
 
-constexpr std::string_view kRefused[] = {
+constexpr std::string_view kRefusedOperators[] = {
     "$accumulator",  // server-side JavaScript
     "$function",     // server-side JavaScript
     "$meta",         // text search scores and sort keys
 };
 
 static_assert(std::ranges::is_sorted(kOperators, {}, &Operator::name));
-static_assert(std::ranges::is_sorted(kRefused));
+static_assert(std::ranges::is_sorted(kRefusedOperators));
 
 }  // namespace
 
@@ -191,12 +191,12 @@ const Operator* FindOperator(std::string_view name) {
   return found != std::end(kOperators) && found->name == name ? found : nullptr;
 }
 
-bool IsRefusedOperator(std::string_view name) { return std::ranges::binary_search(kRefused, name); }
+bool IsRefusedOperator(std::string_view name) { return std::ranges::binary_search(kRefusedOperators, name); }
 
 OperatorNames ExpressionOperators() {
   OperatorNames names;
   for (const Operator& op : kOperators) names.supported.push_back(op.name);
-  names.refused.assign(std::begin(kRefused), std::end(kRefused));
+  names.refused.assign(std::begin(kRefusedOperators), std::end(kRefusedOperators));
   return names;
 }
 

@@ -19,6 +19,7 @@ std::string DoubleText(double v);
 /// "2021-02-03T04:05:06.789Z".
 std::string IsoDateText(int64_t millis);
 
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 inline bool IsContinuationByte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 /// The number of code points.
 size_t CountCodePoints(std::string_view text);

@@ -4,7 +4,7 @@ namespace braid::query {
 
 namespace {
 
-constexpr MatchCase kCases[] = {
+constexpr MatchCase kArrayCases[] = {
     {"{'a': {'$all': [1, 2]}}", "{'a': [2, 3, 1]}", true},
     {"{'a': {'$all': [1, 2]}}", "{'a': [2, 3]}", false},
     {"{'a': {'$all': [1]}}", "{'a': 1}", true},
@@ -36,7 +36,7 @@ constexpr MatchCase kCases[] = {
     {"{'a.0': {'$size': 2}}", "{'a': [[1, 2]]}", true},
 };
 
-constexpr ErrorCase kErrors[] = {
+constexpr ErrorCase kArrayErrors[] = {
     {"{'a': {'$all': 5}}", 2},
     {"{'a': {'$all': [{'$elemMatch': {'b': 1}}, 5]}}", 2},
     {"{'a': {'$all': [{'$gt': 5}]}}", 2},
@@ -73,10 +73,10 @@ constexpr IndexCase kIndexes[] = {
 
 }  // namespace
 
-std::span<const MatchCase> ArrayCases() { return kCases; }
+std::span<const MatchCase> ArrayCases() { return kArrayCases; }
 
-TEST(ArrayTest, Matches) { ExpectMatches(kCases); }
-TEST(ArrayTest, Errors) { ExpectErrors(kErrors); }
+TEST(ArrayTest, Matches) { ExpectMatches(kArrayCases); }
+TEST(ArrayTest, Errors) { ExpectErrors(kArrayErrors); }
 
 TEST(ArrayTest, DetailsNameTheElementOfTheOutermostArray) {
   for (const IndexCase& c : kIndexes) {

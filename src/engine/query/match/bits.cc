@@ -97,7 +97,7 @@ Result<std::vector<uint32_t>> Positions(const OperatorCall& call) {
   return SetBits(mask, 64);
 }
 
-MatchOp OpOf(std::string_view name) {
+MatchOp BitTestOf(std::string_view name) {
   if (name == "$bitsAllClear") return MatchOp::kBitsAllClear;
   if (name == "$bitsAllSet") return MatchOp::kBitsAllSet;
   return name == "$bitsAnyClear" ? MatchOp::kBitsAnyClear : MatchOp::kBitsAnySet;
@@ -107,7 +107,7 @@ MatchOp OpOf(std::string_view name) {
 
 Result<NodePtr> ParseBits(const OperatorCall& call) {
   BRAID_TRY(std::vector<uint32_t> positions, Positions(call));
-  return NodePtr(std::make_unique<BitsNode>(OpOf(call.name), call.name, call.path, std::move(positions)));
+  return NodePtr(std::make_unique<BitsNode>(BitTestOf(call.name), call.name, call.path, std::move(positions)));
 }
 
 }  // namespace braid::query

@@ -4,7 +4,7 @@ namespace braid::query {
 
 namespace {
 
-constexpr MatchCase kCases[] = {
+constexpr MatchCase kBitsCases[] = {
     {"{'a': {'$bitsAllSet': 5}}", "{'a': 7}", true},
     {"{'a': {'$bitsAllSet': 5}}", "{'a': 4}", false},
     {"{'a': {'$bitsAllSet': [0, 2]}}", "{'a': 5.0}", true},
@@ -29,7 +29,7 @@ constexpr MatchCase kCases[] = {
     {"{'a': {'$bitsAllClear': 1}}", "{'a': {'$numberDouble': 'NaN'}}", false},
 };
 
-constexpr ErrorCase kErrors[] = {
+constexpr ErrorCase kBitsErrors[] = {
     {"{'a': {'$bitsAllSet': -1}}", 9},
     {"{'a': {'$bitsAllClear': 1.5}}", 9},
     {"{'a': {'$bitsAnySet': 'x'}}", 2},
@@ -41,9 +41,9 @@ constexpr ErrorCase kErrors[] = {
 
 }  // namespace
 
-std::span<const MatchCase> BitsCases() { return kCases; }
+std::span<const MatchCase> BitsCases() { return kBitsCases; }
 
-TEST(BitsTest, Matches) { ExpectMatches(kCases); }
-TEST(BitsTest, Errors) { ExpectErrors(kErrors); }
+TEST(BitsTest, Matches) { ExpectMatches(kBitsCases); }
+TEST(BitsTest, Errors) { ExpectErrors(kBitsErrors); }
 
 }  // namespace braid::query

@@ -76,7 +76,7 @@ Result<NodePtr> MakeComparison(MatchOp op, std::string_view path, const Value& o
   return NodePtr(std::make_unique<ComparisonNode>(op, path, operand, context.collation()));
 }
 
-MatchOp OpOf(std::string_view name) {
+MatchOp ComparisonOf(std::string_view name) {
   if (name == "$gt") return MatchOp::kGt;
   if (name == "$gte") return MatchOp::kGte;
   if (name == "$lt") return MatchOp::kLt;
@@ -92,7 +92,7 @@ Result<NodePtr> MakeEquality(std::string_view path, const Value& operand, const 
 
 Result<NodePtr> ParseComparison(const OperatorCall& call) {
   const bool negated = call.name == "$ne";
-  const MatchOp op = OpOf(call.name);
+  const MatchOp op = ComparisonOf(call.name);
   if (call.operand.Is(Type::kRegex) && (negated || op != MatchOp::kEq)) {
     return BadValue(negated ? std::string("Can't have regex as arg to $ne.")
                             : StrCat("Can't have RegEx as arg to predicate over field '", call.path, "'."));

@@ -4,7 +4,7 @@ namespace braid::query {
 
 namespace {
 
-constexpr MatchCase kCases[] = {
+constexpr MatchCase kComparisonCases[] = {
     {"{'a': 1}", "{'a': 1.0}", true},
     {"{'a': 1}", "{'a': {'$numberLong': '1'}}", true},
     {"{'a': 1}", "{'a': {'$numberDecimal': '1.00'}}", true},
@@ -80,7 +80,7 @@ constexpr MatchCase kCases[] = {
     {"{'a': {'$nin': []}}", "{}", true},
 };
 
-constexpr ErrorCase kErrors[] = {
+constexpr ErrorCase kComparisonErrors[] = {
     {"{'a': {'$gt': {'$regularExpression': {'pattern': 'x', 'options': ''}}}}", 2},
     {"{'a': {'$ne': {'$regularExpression': {'pattern': 'x', 'options': ''}}}}", 2},
     {"{'a': {'$undefined': true}}", 2},
@@ -94,10 +94,10 @@ constexpr ErrorCase kErrors[] = {
 
 }  // namespace
 
-std::span<const MatchCase> ComparisonCases() { return kCases; }
+std::span<const MatchCase> ComparisonCases() { return kComparisonCases; }
 
-TEST(ComparisonTest, Matches) { ExpectMatches(kCases); }
-TEST(ComparisonTest, Errors) { ExpectErrors(kErrors); }
+TEST(ComparisonTest, Matches) { ExpectMatches(kComparisonCases); }
+TEST(ComparisonTest, Errors) { ExpectErrors(kComparisonErrors); }
 
 TEST(ComparisonTest, Collation) {
   auto environment = std::make_shared<Environment>();

@@ -4,7 +4,7 @@ namespace braid::query {
 
 namespace {
 
-constexpr MatchCase kCases[] = {
+constexpr MatchCase kElementCases[] = {
     {"{'a': {'$exists': true}}", "{'a': null}", true},
     {"{'a': {'$exists': true}}", "{}", false},
     {"{'a': {'$exists': 1}}", "{'a': []}", true},
@@ -29,7 +29,7 @@ constexpr MatchCase kCases[] = {
     {"{'a': {'$type': 'null'}}", "{'a': null}", true},
 };
 
-constexpr ErrorCase kErrors[] = {
+constexpr ErrorCase kElementErrors[] = {
     {"{'a': {'$type': 'integer'}}", 2}, {"{'a': {'$type': 0}}", 2},  {"{'a': {'$type': 20}}", 2},
     {"{'a': {'$type': 1.5}}", 2},       {"{'a': {'$type': []}}", 9}, {"{'a': {'$type': {}}}", 14},
     {"{'a': {'$type': [true]}}", 14},
@@ -37,9 +37,9 @@ constexpr ErrorCase kErrors[] = {
 
 }  // namespace
 
-std::span<const MatchCase> ElementCases() { return kCases; }
+std::span<const MatchCase> ElementCases() { return kElementCases; }
 
-TEST(ElementTest, Matches) { ExpectMatches(kCases); }
-TEST(ElementTest, Errors) { ExpectErrors(kErrors); }
+TEST(ElementTest, Matches) { ExpectMatches(kElementCases); }
+TEST(ElementTest, Errors) { ExpectErrors(kElementErrors); }
 
 }  // namespace braid::query

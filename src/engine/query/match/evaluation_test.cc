@@ -5,7 +5,7 @@ namespace braid::query {
 
 namespace {
 
-constexpr MatchCase kCases[] = {
+constexpr MatchCase kEvaluationCases[] = {
     {"{'a': {'$mod': [4, 0]}}", "{'a': 8}", true},
     {"{'a': {'$mod': [4, 0]}}", "{'a': 9}", false},
     {"{'a': {'$mod': [4, 1]}}", "{'a': 9.9}", true},
@@ -24,7 +24,7 @@ constexpr MatchCase kCases[] = {
     {"{'$sampleRate': 0.0}", "{}", false},
 };
 
-constexpr ErrorCase kErrors[] = {
+constexpr ErrorCase kEvaluationErrors[] = {
     {"{'a': {'$mod': 5}}", 2},
     {"{'a': {'$mod': [5]}}", 2},
     {"{'a': {'$mod': [5, 1, 2]}}", 2},
@@ -41,10 +41,10 @@ constexpr ErrorCase kErrors[] = {
 
 }  // namespace
 
-std::span<const MatchCase> EvaluationCases() { return kCases; }
+std::span<const MatchCase> EvaluationCases() { return kEvaluationCases; }
 
-TEST(EvaluationTest, Matches) { ExpectMatches(kCases); }
-TEST(EvaluationTest, Errors) { ExpectErrors(kErrors); }
+TEST(EvaluationTest, Matches) { ExpectMatches(kEvaluationCases); }
+TEST(EvaluationTest, Errors) { ExpectErrors(kEvaluationErrors); }
 
 TEST(EvaluationTest, SampleRateTakesAboutItsShare) {
   auto filter = ParseSpec("{'$sampleRate': 0.5}");

@@ -9,7 +9,7 @@ namespace braid::query {
 
 namespace {
 
-constexpr MatchCase kCases[] = {
+constexpr MatchCase kJsonSchemaCases[] = {
     {"{'$jsonSchema': {}}", "{'a': 1}", true},
     {"{'$jsonSchema': {'type': 'string'}}", "{}", false},
     {"{'$jsonSchema': {'title': 't', 'description': 'd', 'bsonType': 'object'}}", "{}", true},
@@ -73,7 +73,7 @@ constexpr MatchCase kCases[] = {
     {"{'$and': [{'$jsonSchema': {'required': ['a']}}, {'a': {'$gt': 1}}]}", "{'a': 2}", true},
 };
 
-constexpr ErrorCase kErrors[] = {
+constexpr ErrorCase kJsonSchemaErrors[] = {
     {"{'$jsonSchema': 5}", 14},
     {"{'$jsonSchema': {'foo': 1}}", 9},
     {"{'$jsonSchema': {'format': 'date'}}", 9},
@@ -116,16 +116,16 @@ std::string Json(std::string_view text) { return bson::ToJson(bson::J(text)); }
 
 }  // namespace
 
-std::span<const MatchCase> JsonSchemaCases() { return kCases; }
+std::span<const MatchCase> JsonSchemaCases() { return kJsonSchemaCases; }
 
-TEST(JsonSchemaTest, Matches) { ExpectMatches(kCases); }
-TEST(JsonSchemaTest, Errors) { ExpectErrors(kErrors); }
+TEST(JsonSchemaTest, Matches) { ExpectMatches(kJsonSchemaCases); }
+TEST(JsonSchemaTest, Errors) { ExpectErrors(kJsonSchemaErrors); }
 
 TEST(JsonSchemaTest, EveryKeywordHasACase) {
   const SchemaKeywordNames names = SchemaKeywords();
   for (std::string_view name : names.supported) {
     const std::string quoted = StrCat("'", name, "'");
-    EXPECT_TRUE(std::any_of(std::begin(kCases), std::end(kCases), [&](const MatchCase& c) {
+    EXPECT_TRUE(std::any_of(std::begin(kJsonSchemaCases), std::end(kJsonSchemaCases), [&](const MatchCase& c) {
       return c.filter.find(quoted) != std::string_view::npos;
     })) << name;
   }
@@ -148,7 +148,7 @@ TEST(JsonSchemaTest, ExplainsASchema) {
 
 // Every rule that fails says something, and only those that fail.
 TEST(JsonSchemaTest, ExplainsEveryFailingCase) {
-  for (const MatchCase& c : kCases) {
+  for (const MatchCase& c : kJsonSchemaCases) {
     if (c.matches) continue;
     const bson::Document details = ExplainMismatch(*ParseSpec(c.filter), Spec(c.document));
     ASSERT_TRUE(details.Find("schemaRulesNotSatisfied").Is(bson::Type::kArray)) << c.filter;

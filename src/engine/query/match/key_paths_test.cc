@@ -15,7 +15,7 @@ struct KeyCase {
   std::vector<uint64_t> arrays;
 };
 
-std::string Show(const bson::Value& value) {
+std::string ShowKey(const bson::Value& value) {
   if (value.missing()) return "missing";
   return value.Is(bson::Type::kUndefined) ? "undefined" : bson::ToJson(value);
 }
@@ -51,7 +51,7 @@ TEST(KeyPathsTest, Keys) {
         document,
         [&](KeyPaths::Key key) {
           std::string text;
-          for (const bson::Value& value : key) text += (text.empty() ? "" : ",") + Show(value);
+          for (const bson::Value& value : key) text += (text.empty() ? "" : ",") + ShowKey(value);
           keys += StrCat("(", text, ")");
         },
         &arrays));

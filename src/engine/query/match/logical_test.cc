@@ -5,7 +5,7 @@ namespace braid::query {
 
 namespace {
 
-constexpr MatchCase kCases[] = {
+constexpr MatchCase kLogicalCases[] = {
     {"{}", "{'a': 1}", true},
     {"{'$and': [{'a': 1}, {'b': 2}]}", "{'a': 1, 'b': 2}", true},
     {"{'$and': [{'a': 1}, {'b': 2}]}", "{'a': 1, 'b': 3}", false},
@@ -27,7 +27,7 @@ constexpr MatchCase kCases[] = {
     {"{'$comment': 'why', 'a': 1}", "{'a': 1}", true},
 };
 
-constexpr ErrorCase kErrors[] = {
+constexpr ErrorCase kLogicalErrors[] = {
     {"{'$and': {'a': 1}}", 2},
     {"{'$or': []}", 2},
     {"{'$nor': [1]}", 2},
@@ -44,10 +44,10 @@ constexpr ErrorCase kErrors[] = {
 
 }  // namespace
 
-std::span<const MatchCase> LogicalCases() { return kCases; }
+std::span<const MatchCase> LogicalCases() { return kLogicalCases; }
 
-TEST(LogicalTest, Matches) { ExpectMatches(kCases); }
-TEST(LogicalTest, Errors) { ExpectErrors(kErrors); }
+TEST(LogicalTest, Matches) { ExpectMatches(kLogicalCases); }
+TEST(LogicalTest, Errors) { ExpectErrors(kLogicalErrors); }
 
 TEST(LogicalTest, Simplifies) {
   EXPECT_TRUE(ParseSpec("{'$and': [{}, {'$or': [{}]}]}")->matches_everything());

@@ -28,7 +28,7 @@ constexpr WalkCase kWalks[] = {
     {"a.1", "{'a': [{'1': 5}, 6]}", "5@0 6@1 ", "5@0 6@1 "},
 };
 
-std::string Show(const bson::Value& value) {
+std::string ShowLeaf(const bson::Value& value) {
   if (value.missing()) return "missing";
   std::string text = bson::ToJson(value);
   return text == "[  ]" || text == "[ ]" ? "[]" : text;
@@ -38,7 +38,7 @@ std::string Visits(const WalkCase& c, Leaf leaf) {
   std::string visits;
   const bson::Document document = bson::J(c.document);
   WalkPath(FieldPath(c.path), document, leaf, [&](const bson::Value& value, int index) {
-    visits += StrCat(Show(value), "@", index, " ");
+    visits += StrCat(ShowLeaf(value), "@", index, " ");
     return false;
   });
   return visits;

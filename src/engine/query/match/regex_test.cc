@@ -6,7 +6,7 @@ namespace braid::query {
 
 namespace {
 
-constexpr MatchCase kCases[] = {
+constexpr MatchCase kRegexCases[] = {
     {"{'a': {'$regex': '^ab'}}", "{'a': 'abc'}", true},
     {"{'a': {'$regex': '^ab'}}", "{'a': 'cab'}", false},
     {"{'a': {'$regex': 'AB', '$options': 'i'}}", "{'a': 'cab'}", true},
@@ -25,7 +25,7 @@ constexpr MatchCase kCases[] = {
     {"{'a': {'$regex': 'a', '$gt': 'b'}}", "{'a': 'ca'}", true},
 };
 
-constexpr ErrorCase kErrors[] = {
+constexpr ErrorCase kRegexErrors[] = {
     {"{'a': {'$regex': 5}}", 2},
     {"{'a': {'$regex': 'a', '$options': 5}}", 2},
     {"{'a': {'$options': 'i'}}", 2},
@@ -67,10 +67,10 @@ constexpr PrefixCase kPrefixes[] = {
 
 }  // namespace
 
-std::span<const MatchCase> RegexCases() { return kCases; }
+std::span<const MatchCase> RegexCases() { return kRegexCases; }
 
-TEST(RegexTest, Matches) { ExpectMatches(kCases); }
-TEST(RegexTest, Errors) { ExpectErrors(kErrors); }
+TEST(RegexTest, Matches) { ExpectMatches(kRegexCases); }
+TEST(RegexTest, Errors) { ExpectErrors(kRegexErrors); }
 
 TEST(RegexTest, LiteralPrefix) {
   for (const PrefixCase& c : kPrefixes) {

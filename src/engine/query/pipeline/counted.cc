@@ -11,7 +11,7 @@ Result<bool> Counted::Next(txn::Context& context, bson::View* document) {
     BRAID_TRY(executed_, ExplainCount(context, query_, true));
     count = executed_.count;
   } else {
-    BRAID_TRY(count, Count(context, query_));
+    BRAID_TRY(count, query::Count(context, query_));
   }
   if (count == 0) return false;
   output_ = stage_->FromCount(count);

@@ -4,12 +4,12 @@
 namespace braid::query::pipeline {
 namespace {
 
-struct Case {
+struct ParseErrorCase {
   int code;
   std::string_view stages;
 };
 
-constexpr Case kCases[] = {
+constexpr ParseErrorCase kParseErrorsCases[] = {
     {14, "[3]"},
     {40323, "[{}]"},
     {40323, "[{'$limit': 1, '$skip': 1}]"},
@@ -140,7 +140,7 @@ int CodeOf(std::string_view stages, catalog::Namespace ns) {
 }
 
 TEST(ParseErrorsTest, GivesTheCodeOfEachCase) {
-  for (const Case& c : kCases) EXPECT_EQ(CodeOf(c.stages, {"t", "c"}), c.code) << c.stages;
+  for (const ParseErrorCase& c : kParseErrorsCases) EXPECT_EQ(CodeOf(c.stages, {"t", "c"}), c.code) << c.stages;
 }
 
 TEST(ParseErrorsTest, NamesTheStageInProjectionErrors) {

@@ -6,13 +6,13 @@
 namespace braid::query::pipeline {
 namespace {
 
-struct Case {
+struct StageCase {
   std::string_view stages;
   std::string_view documents;
   std::string_view expected;
 };
 
-constexpr Case kCases[] = {
+constexpr StageCase kStagesCases[] = {
     {"[{'$addFields': {'b': {'$add': ['$a', 1]}}}]", "[{'a': 1}, {'a': 2}]", "{ a: 1, b: 2 } { a: 2, b: 3 }"},
     {"[{'$set': {'a': 'x'}}]", "[{'a': 1, 'c': 2}]", "{ a: \"x\", c: 2 }"},
     {"[{'$unset': 'a'}]", "[{'a': 1, 'c': 2}]", "{ c: 2 }"},
@@ -66,7 +66,7 @@ constexpr Case kCases[] = {
 
 TEST(StagesTest, MakesTheDocumentsOfEachCase) {
   plan::PlanFixture fixture;
-  for (const Case& c : kCases) {
+  for (const StageCase& c : kStagesCases) {
     EXPECT_EQ(Show(RunStages(fixture, Array(c.stages).view(), Array(c.documents).documents())), c.expected)
         << c.stages << " over " << c.documents;
   }
@@ -79,7 +79,8 @@ TEST(StagesTest, EveryStageHasACase) {
       "$listSessions", "$merge",     "$out",        "$shardedDataDistribution"};
   for (const std::string_view name : PipelineStages().supported) {
     const std::string quoted = StrCat("'", name, "'");
-    const bool met = std::ranges::any_of(kCases, [&](const Case& c) { return c.stages.find(quoted) != c.stages.npos; });
+    const bool met =
+        std::ranges::any_of(kStagesCases, [&](const StageCase& c) { return c.stages.find(quoted) != c.stages.npos; });
     EXPECT_TRUE(met || std::ranges::binary_search(kWithHost, name)) << name;
   }
 }

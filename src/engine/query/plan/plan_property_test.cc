@@ -33,9 +33,9 @@ constexpr const char* kScalars[] = {"1",
                                     "{'$regularExpression': {'pattern': '^a', 'options': ''}}"};
 constexpr const char* kPaths[] = {"a", "b", "c", "d.b", "d.c", "a.b"};
 
-class Generator {
+class QueryGenerator {
  public:
-  explicit Generator(uint64_t seed) : random_(seed) {}
+  explicit QueryGenerator(uint64_t seed) : random_(seed) {}
   Random& random() { return random_; }
 
   // Half of them small numbers, so that conditions and values meet.
@@ -246,7 +246,7 @@ class Comparison {
 class PlanPropertyTest : public testing::TestWithParam<int> {};
 
 TEST_P(PlanPropertyTest, EveryIndexGivesTheResultOfAWalk) {
-  Generator generator(test::Seed() + static_cast<uint64_t>(GetParam()));
+  QueryGenerator generator(test::Seed() + static_cast<uint64_t>(GetParam()));
   PlanFixture fixture;
   const bool arrays = GetParam() % 3 != 0;
   for (int i = 0; i < 6; ++i) {

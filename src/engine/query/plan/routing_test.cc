@@ -241,9 +241,9 @@ constexpr const char* kPatterns[] = {"{'a': 1}",
                                      "{'d.x': 1}",
                                      "{'d.x': 'hashed', 'a': 1}"};
 
-class Generator {
+class DocumentGenerator {
  public:
-  explicit Generator(uint64_t seed) : random_(seed) {}
+  explicit DocumentGenerator(uint64_t seed) : random_(seed) {}
   Random& random() { return random_; }
   const char* Value() { return kValues[random_.Below(std::size(kValues))]; }
   std::string Document() {
@@ -285,7 +285,7 @@ class Generator {
 };
 
 /// Chunks that begin at keys of random documents, on random shards, some of them on their way.
-Table RandomTable(Generator& generator) {
+Table RandomTable(DocumentGenerator& generator) {
   Random& random = generator.random();
   Table table(kPatterns[random.Below(std::size(kPatterns))]);
   Placement& placement = table.placement();
@@ -303,7 +303,7 @@ Table RandomTable(Generator& generator) {
 
 // What a filter matches is on the shards that are asked, whatever the key, the chunks and the filter.
 TEST(RoutingTest, EveryMatchingDocumentIsOnTheRoute) {
-  Generator generator(test::Seed());
+  DocumentGenerator generator(test::Seed());
   int matched = 0;
   int narrowed = 0;
   for (int round = 0; round < 150; ++round) {

@@ -7,13 +7,13 @@ namespace {
 using test::CodeOf;
 using Use = Projection::Use;
 
-struct Case {
+struct ParseCase {
   const char* specification;
   int code;  // 0: accepted
 };
 
 TEST(ParseProjectionTest, FindAndProjectAlike) {
-  const Case cases[] = {
+  const ParseCase cases[] = {
       {"{'a': 1}", 0},
       {"{'a': 1, '_id': 0}", 0},
       {"{'a': 0, '_id': 1}", 0},
@@ -72,7 +72,7 @@ TEST(ParseProjectionTest, FindAndProjectAlike) {
       // in the middle of a path there never was a positional operator in aggregations, and no longer is one in find
       {"{'a.$.b': 1}", 31394},
   };
-  for (const Case& c : cases) {
+  for (const ParseCase& c : cases) {
     EXPECT_EQ(CodeOf(c.specification, Use::kFind), c.code) << c.specification;
     EXPECT_EQ(CodeOf(c.specification, Use::kProject), c.code) << c.specification;
   }
@@ -80,7 +80,7 @@ TEST(ParseProjectionTest, FindAndProjectAlike) {
 
 TEST(ParseProjectionTest, FindOnly) {
   const Filter everything;
-  const Case cases[] = {
+  const ParseCase cases[] = {
       {"{}", 0},
       {"{'a': {'$slice': 1}}", 0},
       {"{'a': {'$slice': [1, 2]}, 'b': 0}", 0},
@@ -119,19 +119,20 @@ TEST(ParseProjectionTest, FindOnly) {
       {"{'b': 0, 'a.$': 1}", 31253},
       {"{'a.$.$': 1}", 31394},
   };
-  for (const Case& c : cases) EXPECT_EQ(CodeOf(c.specification, Use::kFind, &everything), c.code) << c.specification;
+  for (const ParseCase& c : cases)
+    EXPECT_EQ(CodeOf(c.specification, Use::kFind, &everything), c.code) << c.specification;
   EXPECT_EQ(CodeOf("{'a.$': 1}", Use::kFind), 51050);  // no filter to refer to
 }
 
 TEST(ParseProjectionTest, ProjectHasNoFindOperators) {
-  const Case cases[] = {
+  const ParseCase cases[] = {
       {"{}", 51272},
       {"{'a.$': 1}", 31324},
       {"{'a': {'$elemMatch': {'b': 1}}}", 168},
       {"{'a': {'$slice': 1}}", 28667},
       {"{'a': {'$slice': ['$a', 1]}}", 0},
   };
-  for (const Case& c : cases) EXPECT_EQ(CodeOf(c.specification, Use::kProject), c.code) << c.specification;
+  for (const ParseCase& c : cases) EXPECT_EQ(CodeOf(c.specification, Use::kProject), c.code) << c.specification;
 }
 
 TEST(ParseProjectionTest, MetaIsRefusedByName) {

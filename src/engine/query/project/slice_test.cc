@@ -8,13 +8,13 @@
 namespace braid::query {
 namespace {
 
-struct Case {
+struct SliceCase {
   const char* argument;
   const char* expected;  // of [1, 2, 3, 4]
 };
 
 TEST(SliceTest, Ranges) {
-  const Case cases[] = {
+  const SliceCase cases[] = {
       {"0", "[]"},
       {"2", "[1, 2]"},
       {"9", "[1, 2, 3, 4]"},
@@ -36,7 +36,7 @@ TEST(SliceTest, Ranges) {
       {"[0, 2147483647]", "[1, 2, 3, 4]"},
   };
   const bson::Document array = bson::J("{'a': [1, 2, 3, 4]}");
-  for (const Case& c : cases) {
+  for (const SliceCase& c : cases) {
     const bson::Document argument = bson::J(std::string("{'n': ") + c.argument + "}");
     const auto range = ParseSlice(argument.Find("n"));
     ASSERT_TRUE(range.ok()) << c.argument;

@@ -13,7 +13,7 @@
 namespace braid::settlement::migration {
 namespace {
 
-constexpr int kWriters = 3;
+constexpr int kWritersKilled = 3;
 constexpr auto kKilled = Code::kShutdownInProgress;
 
 /// Kills at random places.
@@ -161,7 +161,7 @@ TEST_P(MigrationKillsTest, NobodySeesAGap) {
     acknowledged_.emplace(static_cast<int64_t>(i) + 1, MarkOf(*parser.Decode(model_[i])));
   }
   std::vector<std::thread> threads;
-  for (int id = 0; id < kWriters; ++id) threads.emplace_back([this, id] { WriteUntilStopped(id); });
+  for (int id = 0; id < kWritersKilled; ++id) threads.emplace_back([this, id] { WriteUntilStopped(id); });
   threads.emplace_back([this] { ReadUntilStopped(); });
 
   int kills = 0;

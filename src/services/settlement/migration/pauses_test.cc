@@ -10,8 +10,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr auto kKilled = Code::kShutdownInProgress;
-
 class MigrationPausesTest : public MigrationStoreTest {
  protected:
   /// Options of one who sleeps at a place, once, while `meanwhile` happens.
@@ -30,11 +28,12 @@ class MigrationPausesTest : public MigrationStoreTest {
   void WriteAndBeKilled(int count) {
     MigrationOptions options = Options();
     options.failpoint = [](std::string_view place) {
-      return place == "write: stored" ? Status(kKilled, "killed") : Status();
+      return place == "write: stored" ? Status(Code::kShutdownInProgress, "killed") : Status();
     };
     std::vector<Output> outputs;
     for (int i = 0; i < count; ++i) outputs.push_back(generator_.Next());
-    ASSERT_EQ((*MigratingWriter::Open(store_.clients(), options))->AppendNext(outputs).status().code(), kKilled);
+    ASSERT_EQ((*MigratingWriter::Open(store_.clients(), options))->AppendNext(outputs).status().code(),
+              Code::kShutdownInProgress);
     int64_t sequence = OpenMigrator()->Load()->seq - count;
     for (Output& output : outputs) {
       output.output_seq = ++sequence;
