@@ -187,7 +187,8 @@ class PlacementProperty : public BalanceTest {
   }
   /// What an interrupted move leaves: some of its documents have gone, some have not.
   void MoveSome() {
-    for (const auto& [key, document] : model_) {
+    for (const auto& entry : model_) {
+      const bson::Document& document = entry.second;
       const sharding::Chunk chunk = placement()->ChunkOf(placement()->key.KeyOf(document).value());
       if (!chunk.from || random_.Chance(1, 2)) continue;
       ASSERT_OK(Statement([&](txn::Context& context, const auto& collection) -> Status {

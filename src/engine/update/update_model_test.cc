@@ -11,13 +11,18 @@
 namespace braid::update::test {
 namespace {
 
+struct Field;
 struct Model;
-using Fields = std::vector<std::pair<std::string, Model>>;
+using Fields = std::vector<Field>;
 using Items = std::vector<Model>;
 
 /// null, a number, a document or an array.
 struct Model {
   std::variant<std::monostate, int, Fields, Items> value;
+};
+struct Field {
+  std::string name;
+  Model model;
 };
 
 std::string ToText(const Model& model) {
@@ -57,7 +62,7 @@ struct Step {
 int Create(Model& at, Path::const_iterator part, Path::const_iterator end, Model leaf) {
   for (auto it = end; it != part + 1;) leaf = Model{Fields{{*--it, std::move(leaf)}}};
   if (auto* fields = std::get_if<Fields>(&at.value)) {
-    fields->emplace_back(*part, std::move(leaf));
+    fields->push_back({*part, std::move(leaf)});
     return 0;
   }
   auto* items = std::get_if<Items>(&at.value);
@@ -73,7 +78,7 @@ int ApplyToExisting(const Step& step, Model& parent, Model& target) {
   auto* items = std::get_if<Items>(&target.value);
   if (step.op == "$unset") {
     if (auto* fields = std::get_if<Fields>(&parent.value)) {
-      std::erase_if(*fields, [&](const auto& field) { return field.first == step.path.back(); });
+      std::erase_if(*fields, [&](const auto& field) { return field.name == step.path.back(); });
     } else {
       target = Model{};
     }
@@ -135,7 +140,7 @@ class Generator {
   Fields RandomFields(int depth) {
     Fields fields;
     for (const char* name : {"c", "a", "0", "b", "10", "2"}) {
-      if (random_.Chance(1, 2)) fields.emplace_back(name, RandomModel(depth - 1));
+      if (random_.Chance(1, 2)) fields.push_back({name, RandomModel(depth - 1)});
     }
     return fields;
   }
@@ -191,7 +196,7 @@ TEST(UpdateModel, RandomUpdatesGiveTheSameDocument) {
   int failed = 0;
   for (int round = 0; round < 3000; ++round) {
     Model model{generator.RandomFields(3)};
-    std::get<Fields>(model.value).insert(std::get<Fields>(model.value).begin(), {"_id", Model{1}});
+    std::get<Fields>(model.value).insert(std::get<Fields>(model.value).begin(), Field{"_id", Model{1}});
     const std::string before = ToText(model);
     std::vector<Step> steps;
     std::map<std::string, std::string> operators;
