@@ -1,0 +1,52 @@
+// Apply and Compare: makes the collections of a database what their specs say, or says where they differ.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "braid/clients.h"
+#include "services/schema/spec.h"
+
+namespace braid::schema {
+
+enum class State {
+  kAsSpecified,
+  kCreated,    // by this call
+  kMissing,    // only from Compare()
+  kDifferent,  // something else is there, or the store refused to create it; left alone
+  kSkipped,    // the store cannot have it, and the service works without it
+};
+
+/// One thing that a collection must have, and what was found.
+struct Finding {
+  State state;
+  std::string collection;
+  /// "collection", "validator", "indexes.NAME" or "shard_key"; for a difference the path of the field that differs,
+  /// such as "validator.$jsonSchema.properties.qty.minimum" or "indexes.order_id_1.unique".
+  std::string field;
+  std::string expected = {};  // JSON; empty: nothing
+  std::string found = {};     // JSON; empty: nothing
+  std::string note = {};      // why it is skipped, or what the store said when it refused; may be empty
+};
+
+struct Report {
+  std::vector<Finding> findings;  // in the order of the specs
+
+  size_t Count(State state) const;
+  /// Everything is there as specified.
+  bool ok() const { return Count(State::kMissing) == 0 && Count(State::kDifferent) == 0; }
+};
+
+/// Creates what is missing: collections, validators, indexes, shard keys. What is there and differs is reported and
+/// left alone; so is a validator that documents already there break. Calling it again, or from several processes at
+/// once, is safe: after a crash the next call creates the rest. Indexes that no spec names are left alone, and reported
+/// only if they are unique or a TTL, as these refuse or remove documents. Shard keys are skipped on a MongoDB that is
+/// no sharded cluster. On a MongoDB cluster an index that cannot be unique over the shards is created without `unique`.
+/// An error means that the store could not be asked, or that a spec is wrong.
+Result<Report> Apply(Clients& clients, const std::string& database, std::span<const CollectionSpec> specs);
+
+/// The same without changing anything.
+Result<Report> Compare(Clients& clients, const std::string& database, std::span<const CollectionSpec> specs);
+
+}  // namespace braid::schema
