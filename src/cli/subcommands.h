@@ -26,8 +26,10 @@ struct Subcommand {
 Action SetUpBench(CLI::App& app);
 Action SetUpBenchCounters(CLI::App& app);
 Action SetUpBenchLedger(CLI::App& app);
+Action SetUpBenchShop(CLI::App& app);
 Action SetUpExport(CLI::App& app);
 Action SetUpImport(CLI::App& app);
+Action SetUpInit(CLI::App& app);
 Action SetUpServe(CLI::App& app);
 Action SetUpSettlement(CLI::App& app);
 Action SetUpShards(CLI::App& app);
@@ -41,6 +43,7 @@ constexpr Subcommand kSubcommands[] = {
     {"bench", "Measure a server, beside bare RocksDB.", SetUpBench},
     {"export", "Write the documents of a collection to a file.", SetUpExport},
     {"import", "Read documents from a file into a collection.", SetUpImport},
+    {"init", "Create the collections of the services, or show where they differ.", SetUpInit},
     {"serve", "Serve a store to MongoDB clients.", SetUpServe},
     {"settlement", "Settlement log: take in a matching engine's outputs, verify, prove, repair.", SetUpSettlement},
     {"shards", "Help with sharding: which key to choose.", SetUpShards},
