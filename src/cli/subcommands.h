@@ -33,6 +33,7 @@ Action SetUpInit(CLI::App& app);
 Action SetUpServe(CLI::App& app);
 Action SetUpSettlement(CLI::App& app);
 Action SetUpShards(CLI::App& app);
+Action SetUpShop(CLI::App& app);
 Action SetUpStaking(CLI::App& app);
 
 /// A subcommand that is made of subcommands, one of which must be given.
@@ -47,6 +48,7 @@ constexpr Subcommand kSubcommands[] = {
     {"serve", "Serve a store to MongoDB clients.", SetUpServe},
     {"settlement", "Settlement log: take in a matching engine's outputs, verify, prove, repair.", SetUpSettlement},
     {"shards", "Help with sharding: which key to choose.", SetUpShards},
+    {"shop", "Storefront: run operations, take in invoices, report.", SetUpShop},
     {"staking", "Staking statistics: take in events, ask for totals, check them.", SetUpStaking},
 };
 

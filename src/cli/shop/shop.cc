@@ -1,0 +1,21 @@
+// braid shop: the storefront.
+#include <CLI/CLI.hpp>
+
+#include "cli/shop/actions.h"
+
+namespace braid::cli {
+namespace shop {
+namespace {
+
+constexpr Subcommand kShopActions[] = {
+    {"do", "Run operations, one JSON object a line, and print one result a line.", SetUpDo},
+    {"import", "Take in invoices of retail data as orders.", SetUpImport},
+    {"report", "Revenue, best sellers, baskets and cancellations of a period.", SetUpReport},
+};
+
+}  // namespace
+}  // namespace shop
+
+Action SetUpShop(CLI::App& app) { return SetUpNested(app, shop::kShopActions); }
+
+}  // namespace braid::cli

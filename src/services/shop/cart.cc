@@ -1,0 +1,222 @@
+#include "services/shop/cart.h"
+
+#include "base/strings.h"
+#include "client/fields.h"
+#include "services/shop/collections.h"
+
+namespace braid::shop {
+namespace {
+
+using client::Bson;
+
+constexpr const char* kActive = "active";
+
+std::string OidText(const bson_t& document, const char* field) {
+  bson_iter_t found;
+  if (!bson_iter_init_find(&found, &document, field) || !BSON_ITER_HOLDS_OID(&found)) return {};
+  char text[25];
+  bson_oid_to_string(bson_iter_oid(&found), text);
+  return text;
+}
+
+// An id that is not one of ours becomes zeros, which no cart has.
+void AppendOid(Bson& document, const char* key, const std::string& text) {
+  bson_oid_t oid{};
+  if (bson_oid_is_valid(text.data(), text.size())) bson_oid_init_from_string(&oid, text.c_str());
+  BSON_APPEND_OID(document.get(), key, &oid);
+}
+
+Result<std::vector<CartLine>> CartLinesOf(const bson_t& document) {
+  std::vector<CartLine> lines;
+  bson_iter_t field;
+  bson_iter_t element;
+  if (!bson_iter_init_find(&field, &document, "items") || !bson_iter_recurse(&field, &element)) return lines;
+  while (bson_iter_next(&element)) {
+    const uint8_t* bytes = nullptr;
+    uint32_t size = 0;
+    bson_t item;
+    bson_iter_document(&element, &size, &bytes);
+    if (!bson_init_static(&item, bytes, size)) continue;
+    CartLine line{.product_id = std::string(client::TextOf(&item, "product_id")),
+                  .name = std::string(client::TextOf(&item, "name")),
+                  .qty = client::IntegerOf(&item, "qty"),
+                  .currency = std::string(client::TextOf(&item, "currency"))};
+    BRAID_TRY(line.price, Money::FromDocument(&item, "price"));
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+Result<Cart> CartOf(const bson_t& document) {
+  Cart cart;
+  cart.id = OidText(document, "_id");
+  cart.owner = {.user_id = std::string(client::TextOf(&document, "user_id")),
+                .session_id = std::string(client::TextOf(&document, "session_id"))};
+  cart.status = client::TextOf(&document, "status");
+  BRAID_TRY(cart.lines, CartLinesOf(document));
+  cart.created_at = client::DateOf(&document, "created_at").value_or(0);
+  cart.updated_at = client::DateOf(&document, "updated_at").value_or(0);
+  cart.expires_at = client::DateOf(&document, "expires_at").value_or(0);
+  BRAID_CHECK_OK(SumUp(cart));
+  return cart;
+}
+
+void AppendCartState(const Cart& cart, Bson& fields) {
+  Bson items;
+  for (size_t i = 0; i < cart.lines.size(); ++i) {
+    const CartLine& line = cart.lines[i];
+    Bson item;
+    item.Text("product_id", line.product_id).Text("name", line.name).Integer("qty", line.qty);
+    BSON_APPEND_DECIMAL128(item.get(), "price", &line.price.value());
+    item.Text("currency", line.currency);
+    items.Document(StrCat(i).c_str(), item);
+  }
+  fields.Text("status", cart.status)
+      .Array("items", items)
+      .Date("updated_at", cart.updated_at)
+      .Date("expires_at", cart.expires_at);
+}
+
+void AppendOwner(const Owner& owner, Bson& document) {
+  document.Text("owner", owner.Key());
+  if (owner.user_id.empty()) {
+    BSON_APPEND_NULL(document.get(), "user_id");
+    document.Text("session_id", owner.session_id);
+  } else {
+    document.Text("user_id", owner.user_id);
+    BSON_APPEND_NULL(document.get(), "session_id");
+  }
+}
+
+Result<int64_t> UpdateOneIn(Transaction& transaction, const char* collection, const Bson& filter, const Bson& change,
+                            bool upsert) {
+  const Transaction::Update update{.filter = filter.get(), .change = change.get(), .upsert = upsert};
+  BRAID_TRY(const Transaction::Matched matched, transaction.UpdateOnes(collection, {&update, 1}));
+  return matched.matched;
+}
+
+// A cart that nobody sees any more, but that still counts as the owner's active one.
+Status AbandonExpired(Transaction& transaction, const Cart& cart) {
+  Bson filter;
+  filter.Text("owner", cart.owner.Key()).Text("status", kActive);
+  Bson set;
+  set.Text("status", "abandoned");
+  Bson change;
+  change.Document("$set", set);
+  return UpdateOneIn(transaction, kCarts, filter, change, false).status();
+}
+
+Status InsertCart(Transaction& transaction, Cart& cart) {
+  BRAID_CHECK_OK(AbandonExpired(transaction, cart));
+  bson_oid_t oid;
+  bson_oid_init(&oid, nullptr);
+  char text[25];
+  bson_oid_to_string(&oid, text);
+  Bson document;
+  BSON_APPEND_OID(document.get(), "_id", &oid);
+  AppendOwner(cart.owner, document);
+  AppendCartState(cart, document);
+  document.Date("created_at", cart.created_at);
+  const bson_t* documents[] = {document.get()};
+  BRAID_CHECK_OK(transaction.Insert(kCarts, documents));
+  cart.id = text;
+  return {};
+}
+
+Status UpdateCart(Transaction& transaction, const Cart& cart) {
+  Bson filter;
+  AppendOid(filter, "_id", cart.id);
+  filter.Text("owner", cart.owner.Key()).Text("status", kActive);
+  Bson set;
+  AppendCartState(cart, set);
+  Bson change;
+  change.Document("$set", set);
+  BRAID_TRY(const int64_t changed, UpdateOneIn(transaction, kCarts, filter, change, false));
+  return changed == 1 ? Status() : Status(Code::kInternalError, "a cart changed inside a snapshot");
+}
+
+// The session points to its cart for as long as the cart lives.
+Status PointSession(Transaction& transaction, const Cart& cart) {
+  Bson filter;
+  filter.Text("session_id", cart.owner.session_id);
+  Bson set;
+  AppendOid(set, "cart_id", cart.id);
+  set.Date("expires_at", cart.expires_at);
+  Bson unset;
+  unset.Text("merged_into", "");
+  Bson change;
+  change.Document("$set", set).Document("$unset", unset);
+  return UpdateOneIn(transaction, kCartSessions, filter, change, true).status();
+}
+
+}  // namespace
+
+Result<std::optional<SessionCart>> FindSession(Reads& reads, const std::string& session_id) {
+  Bson filter;
+  filter.Text("session_id", session_id);
+  BRAID_TRY(const client::BsonPtr document, reads.FindOne(kCartSessions, filter.get()));
+  if (document == nullptr) return std::optional<SessionCart>();
+  return std::optional(SessionCart{.cart_id = OidText(*document, "cart_id"),
+                                   .merged_into = std::string(client::TextOf(document.get(), "merged_into"))});
+}
+
+Result<std::optional<Cart>> FindActiveCart(Reads& reads, const Owner& owner, int64_t now_ms) {
+  Bson filter;
+  filter.Text("owner", owner.Key()).Text("status", kActive);
+  if (owner.user_id.empty()) {
+    BRAID_TRY(const std::optional<SessionCart> session, FindSession(reads, owner.session_id));
+    if (!session) return std::optional<Cart>();
+    AppendOid(filter, "_id", session->cart_id);
+  }
+  Bson alive;
+  alive.Date("$gt", now_ms);
+  filter.Document("expires_at", alive);
+  BRAID_TRY(const client::BsonPtr document, reads.FindOne(kCarts, filter.get()));
+  if (document == nullptr) return std::optional<Cart>();
+  BRAID_TRY(Cart cart, CartOf(*document));
+  return std::optional(std::move(cart));
+}
+
+Result<Cart> NeedActiveCart(Reads& reads, const Owner& owner, const std::string& cart_id, int64_t now_ms) {
+  BRAID_TRY(std::optional<Cart> cart, FindActiveCart(reads, owner, now_ms));
+  if (!cart) return Refuse(Refused::kUnknownCart, StrCat(owner.Key(), " has no active cart"));
+  if (!cart_id.empty() && cart_id != cart->id) {
+    return Refuse(Refused::kForeignCart, StrCat(cart_id, " is not the active cart of ", owner.Key()));
+  }
+  return *std::move(cart);
+}
+
+Cart NewCart(const Owner& owner, int64_t now_ms) {
+  Cart cart;
+  cart.owner = owner;
+  cart.status = kActive;
+  cart.created_at = now_ms;
+  return cart;
+}
+
+Status SumUp(Cart& cart) {
+  cart.total_amount = Money();
+  cart.currency = cart.lines.empty() ? "" : cart.lines[0].currency;
+  for (const CartLine& line : cart.lines) {
+    BRAID_TRY(const Money amount, line.price.Times(line.qty));
+    BRAID_TRY(cart.total_amount, cart.total_amount.Plus(amount));
+  }
+  return {};
+}
+
+Status SaveCart(Transaction& transaction, Cart& cart) {
+  BRAID_CHECK_OK(cart.id.empty() ? InsertCart(transaction, cart) : UpdateCart(transaction, cart));
+  return cart.owner.user_id.empty() && cart.status == kActive ? PointSession(transaction, cart) : Status();
+}
+
+Status MarkMerged(Transaction& transaction, const std::string& session_id, const Owner& user) {
+  Bson filter;
+  filter.Text("session_id", session_id);
+  Bson set;
+  set.Text("merged_into", user.Key());
+  Bson change;
+  change.Document("$set", set);
+  return UpdateOneIn(transaction, kCartSessions, filter, change, false).status();
+}
+
+}  // namespace braid::shop
