@@ -43,6 +43,8 @@ struct TableOptions {
   bool ignore_blanks = false;
   /// What to do with a value that is not of its column's type.
   ParseGrace grace = ParseGrace::kStop;
+  /// A value that is not UTF-8 is taken for ISO 8859-1; else it is an error of its row.
+  bool latin1 = false;
 };
 /// A document a row.
 Result<std::unique_ptr<Reader>> NewTableReader(std::unique_ptr<Input> input, const TableOptions& options);

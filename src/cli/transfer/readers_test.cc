@@ -115,6 +115,20 @@ TEST(TableReaderTest, ABrokenRowCostsItself) {
   EXPECT_THAT(ReadTable("\xFF\nw\n", options), ElementsAre("1! value 1 is not UTF-8", "2: { \"a\" : \"w\" }"));
 }
 
+TEST(TableReaderTest, BytesThatAreNotUtf8AreAnErrorOrLatin1) {
+  const std::string text =
+      "a\n\xA3"
+      "5 caf\xE9\n\xC2\xA3"
+      "5\n";
+  EXPECT_THAT(ReadTable(text, {}), ElementsAre("2! value 1 is not UTF-8",
+                                               "3: { \"a\" : \"\xC2\xA3"
+                                               "5\" }"));
+  EXPECT_THAT(ReadTable(text, {.latin1 = true}), ElementsAre("2: { \"a\" : \"\xC2\xA3"
+                                                             "5 caf\xC3\xA9\" }",
+                                                             "3: { \"a\" : \"\xC2\xA3"
+                                                             "5\" }"));
+}
+
 TEST(TableReaderTest, TypesAndGrace) {
   TableOptions options;
   options.typed = true;

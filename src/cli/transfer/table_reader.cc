@@ -45,6 +45,7 @@ class TableReader final : public Reader {
       item.error = Status(Code::kFailedToParse, fault);
       return std::optional<Item>(std::move(item));
     }
+    if (options_.latin1) ConvertLatin1();
     item.document.reset(bson_new());
     item.error = columns_.AppendRow(item.document.get(), values_, rules_);
     if (item.error.ok()) item.error = CheckText();
@@ -61,6 +62,19 @@ class TableReader final : public Reader {
   static void Trim(std::string& text) {
     text.erase(0, text.find_first_not_of(" \t"));
     text.erase(text.find_last_not_of(" \t") + 1);
+  }
+
+  void ConvertLatin1() {
+    for (std::string& value : values_) {
+      if (IsUtf8(value)) continue;
+      std::string converted;
+      for (const char c : value) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x80) converted += static_cast<char>(0xC0 | (byte >> 6));
+        converted += byte < 0x80 ? c : static_cast<char>(0x80 | (byte & 0x3F));
+      }
+      value = std::move(converted);
+    }
   }
 
   Status CheckText() const {
