@@ -1,0 +1,67 @@
+// Lines of another shop's invoices, put together into invoices as they come.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "services/shop/money.h"
+
+namespace braid::shop {
+
+/// One line of an invoice.
+struct InvoiceLine {
+  uint64_t line = 0;  ///< where it stands in its file
+  std::string invoice;
+  std::string stock_code;
+  std::string description;  ///< may be empty
+  int64_t quantity = 0;
+  int64_t date_ms = 0;
+  Money price;
+  std::string customer;  ///< empty: a guest
+  std::string country;
+};
+
+/// Cancellations have a number that begins with C.
+bool IsCancellation(const InvoiceLine& line);
+
+/// Why the line cannot be part of an order, whatever invoice it is in; empty if it can.
+std::string FaultOf(const InvoiceLine& line);
+
+struct Invoice {
+  struct Item {
+    std::string product_id;
+    Money price;
+    int64_t qty = 0;  // positive, in cancellations too
+  };
+  std::string number;
+  std::string customer;
+  std::string country;
+  int64_t date_ms = 0;  // of the first line
+  bool canceled = false;
+  uint64_t first_line = 0;
+  std::vector<Item> items;
+};
+
+/// The invoices whose lines are still coming. Lines of one invoice follow one another in the files, but for a few that
+/// were written while others were: so an invoice is closed when kOpenMax others have had a line since its last one.
+class OpenInvoices {
+ public:
+  static constexpr size_t kOpenMax = 64;
+
+  /// Adds a line without a fault. kBadValue if it contradicts its invoice, or the invoice has too many lines.
+  Status Add(InvoiceLine line);
+  /// An invoice that is closed now; nothing if there is none.
+  std::optional<Invoice> TakeClosed();
+  /// One that is still open, the one that waits longest first; nothing if there is none.
+  std::optional<Invoice> TakeAny();
+
+ private:
+  std::list<Invoice> invoices_;  // the last to have had a line is at the back
+  std::unordered_map<std::string, std::list<Invoice>::iterator> by_number_;
+};
+
+}  // namespace braid::shop
