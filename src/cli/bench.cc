@@ -196,6 +196,10 @@ constexpr Subcommand kBenches[] = {
      "Hash chains: one for everything beside one a symbol with parallel writers, durable and verified; reading and "
      "verifying them beside SHA-256.",
      SetUpBenchLedger},
+    {"shop",
+     "The storefront: a shopping mix, a flash sale beside one that reads, decides and writes, and the catalogue as it "
+     "grows; verified.",
+     SetUpBenchShop},
     {"ycsb",
      "The workloads A to F of YCSB, point finds and inserts: throughput, latency, CPU of the server, and the same on "
      "bare "

@@ -1,0 +1,76 @@
+// The single runs that the storefront's benchmark is made of, and what they share.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/shop.h"
+#include "services/shop/shop.h"
+
+namespace braid::bench {
+
+/// Where everything is sold.
+constexpr const char* kShopZone = "RU-MOW";
+constexpr const char* kShopCurrency = "RUB";
+/// The made-up products fall into so many categories, evenly.
+constexpr uint64_t kShopCategories = 20;
+/// Products on a page of the catalogue.
+constexpr uint32_t kShopPage = 20;
+
+std::string ShopProductId(uint64_t number);
+std::string ShopCategory(uint64_t number);
+
+/// Drops the database and creates the shop's collections in it.
+Status RenewShop(Clients& clients, const std::string& database);
+
+struct ShopFill {
+  uint64_t from = 0;  ///< the first product
+  uint64_t to = 0;    ///< after the last
+  int64_t stock = 0;
+  const std::atomic<bool>* stop = nullptr;
+};
+/// Inserts products in bulk, past the service.
+Status FillProducts(Clients& clients, const std::string& database, const ShopFill& fill);
+
+/// What the stored orders and products say together.
+struct StockFigures {
+  int64_t sold = 0;
+  int64_t left = 0;
+};
+/// Of each product: its stock is not negative, and sold and left are together `stock`. Else kInternalError.
+Result<StockFigures> VerifyStock(Clients& clients, const std::string& database, int64_t stock);
+
+/// Targeted and scattered operations on the collections of a database so far; nothing if the server does not say.
+Result<std::optional<std::vector<ShopRouting>>> ReadRouting(Clients& clients, const std::string& database);
+
+/// Measures time and CPU from its making to Finish().
+class ShopMeter {
+ public:
+  static Result<ShopMeter> Start(Clients& clients);
+  Status Finish(uint64_t operations, ShopCost& cost);
+
+ private:
+  explicit ShopMeter(Clients& clients) : clients_(&clients) {}
+  Clients* clients_;
+  std::optional<int64_t> server_micros_;
+  int64_t own_micros_ = 0;
+  std::chrono::steady_clock::time_point start_;
+};
+
+/// Runs `body` on so many threads; the first error of any of them is returned after all have ended.
+Status OnThreads(int threads, const std::function<Status(int thread)>& body);
+
+/// The mix in options.database, which is renewed, with row.threads threads; fills the row in, and verifies.
+Status MeasureMix(Clients& clients, const ShopBenchOptions& options, ShopMixRow& row);
+
+/// The flash sale in options.database, which is renewed, in the way that the row says; the service's is verified.
+Status MeasureSale(Clients& clients, const ShopBenchOptions& options, ShopSaleRow& row);
+
+/// Readings of a catalogue with so many products, which are there.
+Status MeasureCatalogue(Clients& clients, const ShopBenchOptions& options, uint64_t products,
+                        const std::function<void(const ShopCatalogueRow&)>& on_row);
+
+}  // namespace braid::bench

@@ -1,0 +1,35 @@
+// The flash sale as the seed would run it, beside which the service's is measured.
+#pragma once
+
+#include <string>
+
+#include "braid/clients.h"
+#include "client/handles.h"
+
+namespace braid::bench {
+
+/// Sells one unit per buyer of one product: finds its stock, decides here, and writes without a condition, durably.
+/// Two sellers that read the same stock both sell. One thread.
+class SeedSeller {
+ public:
+  /// `increments`: writes the stock by $inc; else by $set of what should be left.
+  SeedSeller(Clients& clients, const std::string& database, bool increments);
+  /// The product, with so many units, in collections of its own that are sharded as the seed says.
+  static Status Prepare(Clients& clients, const std::string& database, int64_t units);
+
+  /// False: nothing is left.
+  Result<bool> Buy(uint64_t buyer);
+  Result<int64_t> ReadStock();
+  Result<int64_t> CountOrders();
+
+ private:
+  Status WriteStock(int64_t seen);
+  Status InsertOrder(uint64_t buyer);
+
+  Client client_;
+  client::CollectionPtr products_;
+  client::CollectionPtr orders_;
+  const bool increments_;
+};
+
+}  // namespace braid::bench
