@@ -44,7 +44,7 @@ struct InitResult {
 };
 
 std::vector<InitService> AllServices() {
-  return {{"shop", shop::ShopOptions().database, shop::Collections()},
+  return {{"shop", braid::shop::ShopOptions().database, braid::shop::Collections()},
           {"staking", braid::staking::Options().database, braid::staking::Collections()},
           {"settlement", braid::settlement::Options().database, braid::settlement::Collections()}};
 }
