@@ -196,7 +196,9 @@ TEST_P(ShopCheckoutTest, CancelGivesTheStockBackOnce) {
   SideBySide(8, [&](size_t) {
     const auto moved = Move(order, "canceled");
     if (moved.ok()) ++canceled;
-    if (!moved.ok()) EXPECT_EQ(CodeOf(moved), "forbidden_transition");
+    if (!moved.ok()) {
+      EXPECT_EQ(CodeOf(moved), "forbidden_transition");
+    }
   });
   EXPECT_EQ(canceled.load(), 1);
   EXPECT_EQ(StockOf("P1").qty, 25);
@@ -218,7 +220,9 @@ TEST_P(ShopCheckoutTest, LastUnitsAreSoldOnce) {
     for (size_t i = thread; i < kBuyers; i += 8) {
       const auto order = Buy(i % 2 == 0 ? Owner::User(StrCat("U", i)) : Owner::Guest(StrCat("S", i)), StrCat("k", i));
       if (order.ok()) ++sold;
-      if (!order.ok()) EXPECT_EQ(CodeOf(order), "out_of_stock");
+      if (!order.ok()) {
+        EXPECT_EQ(CodeOf(order), "out_of_stock");
+      }
     }
   });
   EXPECT_EQ(sold.load(), 10);
@@ -247,7 +251,9 @@ TEST_P(ShopCheckoutTest, OneCartIsOrderedOnceWhateverTheKeys) {
   SideBySide(8, [&](size_t i) {
     const auto order = Buy(user_, StrCat("k", i));
     if (order.ok()) ++sold;
-    if (!order.ok()) EXPECT_EQ(CodeOf(order), "unknown_cart");
+    if (!order.ok()) {
+      EXPECT_EQ(CodeOf(order), "unknown_cart");
+    }
   });
   EXPECT_EQ(sold.load(), 1);
   EXPECT_EQ(StockOf("P1").qty, 23);
@@ -268,7 +274,9 @@ TEST_P(ShopCheckoutTest, CheckoutAndMergeSideBySideLoseNothing) {
       if (i == 0) {
         const auto order = Buy(buyer, StrCat("key", round));
         if (order.ok()) ordered = order->items[0].qty;
-        if (!order.ok()) EXPECT_EQ(CodeOf(order), "unknown_cart");
+        if (!order.ok()) {
+          EXPECT_EQ(CodeOf(order), "unknown_cart");
+        }
       } else {
         merge_code = CodeOf(shop_->MergeCarts({.session_id = guest.session_id, .user_id = user.user_id}));
       }

@@ -104,7 +104,9 @@ TEST_P(ShopProductTest, ConcurrentReservationsShareWhatIsThere) {
     for (int i = 0; i < 5; ++i) {
       const auto product = shop_->ReserveStock(Units(1));
       if (product.ok()) ++reserved;
-      if (!product.ok()) EXPECT_EQ(CodeOf(product), "out_of_stock");
+      if (!product.ok()) {
+        EXPECT_EQ(CodeOf(product), "out_of_stock");
+      }
     }
   });
   EXPECT_EQ(reserved.load(), 20);
