@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "client/fields.h"
 #include "services/shop/collections.h"
+#include "services/shop/elements.h"
 
 namespace braid::shop {
 namespace {
@@ -28,22 +29,15 @@ void AppendOid(Bson& document, const char* key, const std::string& text) {
 
 Result<std::vector<CartLine>> CartLinesOf(const bson_t& document) {
   std::vector<CartLine> lines;
-  bson_iter_t field;
-  bson_iter_t element;
-  if (!bson_iter_init_find(&field, &document, "items") || !bson_iter_recurse(&field, &element)) return lines;
-  while (bson_iter_next(&element)) {
-    const uint8_t* bytes = nullptr;
-    uint32_t size = 0;
-    bson_t item;
-    bson_iter_document(&element, &size, &bytes);
-    if (!bson_init_static(&item, bytes, size)) continue;
+  BRAID_CHECK_OK(ForEachElement(document, "items", [&](const bson_t& item) -> Status {
     CartLine line{.product_id = std::string(client::TextOf(&item, "product_id")),
                   .name = std::string(client::TextOf(&item, "name")),
                   .qty = client::IntegerOf(&item, "qty"),
                   .currency = std::string(client::TextOf(&item, "currency"))};
     BRAID_TRY(line.price, Money::FromDocument(&item, "price"));
     lines.push_back(std::move(line));
-  }
+    return {};
+  }));
   return lines;
 }
 

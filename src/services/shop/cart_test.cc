@@ -1,7 +1,7 @@
 // Carts of users and guests: changes, limits, expiry, and merging.
 #include "services/shop/testing/fixture.h"
 
-namespace braid::shop::test {
+namespace braid::shop::testkit {
 namespace {
 
 class ShopCartTest : public ShopTest {
@@ -227,4 +227,4 @@ TEST_P(ShopCartTest, ParallelMergesMergeOnce) {
 INSTANTIATE_ON_STORES(ShopCartTest);
 
 }  // namespace
-}  // namespace braid::shop::test
+}  // namespace braid::shop::testkit

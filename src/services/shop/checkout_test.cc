@@ -3,7 +3,7 @@
 
 #include "services/shop/testing/fixture.h"
 
-namespace braid::shop::test {
+namespace braid::shop::testkit {
 namespace {
 
 class ShopCheckoutTest : public ShopTest {
@@ -293,4 +293,4 @@ TEST_P(ShopCheckoutTest, CheckoutAndMergeSideBySideLoseNothing) {
 INSTANTIATE_ON_STORES(ShopCheckoutTest);
 
 }  // namespace
-}  // namespace braid::shop::test
+}  // namespace braid::shop::testkit

@@ -4,7 +4,7 @@
 #include "services/shop/testing/fixture.h"
 #include "services/shop/testing/model.h"
 
-namespace braid::shop::test {
+namespace braid::shop::testkit {
 namespace {
 
 std::string PriceText(int64_t hundredths) { return fmt::format("{}.{:02}", hundredths / 100, hundredths % 100); }
@@ -167,4 +167,4 @@ TEST_P(ShopModelTest, RandomOperationsDoWhatTheModelDoes) {
 INSTANTIATE_ON_STORES(ShopModelTest);
 
 }  // namespace
-}  // namespace braid::shop::test
+}  // namespace braid::shop::testkit

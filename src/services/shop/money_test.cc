@@ -45,9 +45,11 @@ TEST(MoneyTest, AddsAndMultipliesExactly) {
 
 TEST(MoneyTest, RefusesToRound) {
   const Money largest = MoneyOf(std::string(34, '9'));
-  EXPECT_EQ(RefusedWith(largest.Plus(MoneyOf("1")).status()), Refused::kInexactAmount);
+  EXPECT_EQ(RefusedWith(largest.Plus(MoneyOf("2")).status()), Refused::kInexactAmount);
   EXPECT_EQ(RefusedWith(largest.Plus(MoneyOf("0.1")).status()), Refused::kInexactAmount);
   EXPECT_EQ(RefusedWith(largest.Times(3).status()), Refused::kInexactAmount);
+  // A power of ten needs one digit only.
+  EXPECT_EQ(largest.Plus(MoneyOf("1"))->ToString(), "1" + std::string(34, '0'));
   EXPECT_EQ(largest.Plus(MoneyOf("0"))->ToString(), std::string(34, '9'));
 }
 

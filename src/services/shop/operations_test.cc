@@ -3,7 +3,7 @@
 
 #include "services/shop/testing/fixture.h"
 
-namespace braid::shop::test {
+namespace braid::shop::testkit {
 namespace {
 
 class ShopOperationsTest : public ShopTest {
@@ -109,6 +109,7 @@ TEST_P(ShopOperationsTest, MalformedRequestsAreRefused) {
         R"({"op": "add_to_cart", "user_id": "a\u0000b", "product_id": "P1", "qty": 1})",
         R"({"op": "checkout", "user_id": "U1", "geo_zone": "RU-MOW"})",
         R"({"op": "history"})",
+        R"({"op": "add_to_cart", "user_id": "U1", "product_id": "P1", "qty": 99999999999999999999})",
         R"({"op": "history", "user_id": "U1", "limit": "10"})",
         R"({"op": "catalogue", "category": "c", "sort": "x"})",
         R"({"op": "catalogue", "category": "c", "attrs": {"color": ["black"]}})"}) {
@@ -116,7 +117,7 @@ TEST_P(ShopOperationsTest, MalformedRequestsAreRefused) {
   }
   EXPECT_EQ(Code(StrCat(R"({"op": "card", "product_id": ")", std::string(2 << 20, 'x'), "\"}")), "bad_request");
   EXPECT_EQ(Code(std::string(5000, '[')), "bad_request");
-  for (const char* qty : {"0", "-1", "1.5", "\"1\"", "99999999999999999999", "true"}) {
+  for (const char* qty : {"0", "-1", "1.5", "\"1\"", "9999999999", "true"}) {
     EXPECT_EQ(Code(StrCat(R"({"op": "add_to_cart", "user_id": "U1", "product_id": "P1", "qty": )", qty, "}")),
               "bad_quantity")
         << qty;
@@ -151,4 +152,4 @@ TEST(ShopTouchedTest, NamesWhatKeepsItsOrder) {
 INSTANTIATE_ON_STORES(ShopOperationsTest);
 
 }  // namespace
-}  // namespace braid::shop::test
+}  // namespace braid::shop::testkit

@@ -9,6 +9,7 @@
 #include "client/fields.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
+#include "services/shop/elements.h"
 
 namespace braid::shop {
 namespace {
@@ -81,19 +82,12 @@ void AppendProduct(const Product& product, Bson& fields) {
 
 std::vector<ZoneStock> StocksOf(const bson_t& document) {
   std::vector<ZoneStock> stocks;
-  bson_iter_t field;
-  bson_iter_t zone;
-  if (!bson_iter_init_find(&field, &document, "stock_by_geo") || !bson_iter_recurse(&field, &zone)) return stocks;
-  while (bson_iter_next(&zone)) {
-    const uint8_t* bytes = nullptr;
-    uint32_t size = 0;
-    bson_t stock;
-    bson_iter_document(&zone, &size, &bytes);
-    if (!bson_init_static(&stock, bytes, size)) continue;
+  ForEachElement(document, "stock_by_geo", [&](const bson_t& stock) {
     stocks.push_back({.geo_zone = std::string(client::TextOf(&stock, "geo_zone")),
                       .qty = client::IntegerOf(&stock, "qty"),
                       .reserved = client::IntegerOf(&stock, "reserved")});
-  }
+    return Status();
+  }).Ignore("no stock is refused");
   return stocks;
 }
 
@@ -102,7 +96,8 @@ Attrs AttrsOf(const bson_t& document) {
   Attrs attrs;
   bson_iter_t field;
   bson_iter_t attr;
-  if (!bson_iter_init_find(&field, &document, "attrs") || !bson_iter_recurse(&field, &attr)) return attrs;
+  if (!bson_iter_init_find(&field, &document, "attrs") || !BSON_ITER_HOLDS_DOCUMENT(&field)) return attrs;
+  if (!bson_iter_recurse(&field, &attr)) return attrs;
   while (bson_iter_next(&attr)) {
     const char* name = bson_iter_key(&attr);
     if (BSON_ITER_HOLDS_UTF8(&attr)) {

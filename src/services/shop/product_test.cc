@@ -3,7 +3,7 @@
 
 #include "services/shop/testing/fixture.h"
 
-namespace braid::shop::test {
+namespace braid::shop::testkit {
 namespace {
 
 class ShopProductTest : public ShopTest {
@@ -162,4 +162,4 @@ TEST_P(ShopProductTest, CatalogueRefusesBadPages) {
 INSTANTIATE_ON_STORES(ShopProductTest);
 
 }  // namespace
-}  // namespace braid::shop::test
+}  // namespace braid::shop::testkit

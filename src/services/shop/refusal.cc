@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "client/fields.h"
 #include "client/handles.h"
+#include "services/shop/elements.h"
 
 namespace braid::shop {
 namespace {
@@ -24,21 +25,14 @@ static_assert(std::size(kRefusedNames) == static_cast<size_t>(Refused::kConflict
 constexpr const char* kCodeField = "refused";
 constexpr const char* kLinesField = "lines";
 
-std::vector<ShortLine> LinesOf(const bson_t* details) {
+std::vector<ShortLine> LinesOf(const bson_t& details) {
   std::vector<ShortLine> lines;
-  bson_iter_t field;
-  bson_iter_t element;
-  if (!bson_iter_init_find(&field, details, kLinesField) || !bson_iter_recurse(&field, &element)) return lines;
-  while (bson_iter_next(&element)) {
-    bson_t line;
-    const uint8_t* bytes = nullptr;
-    uint32_t size = 0;
-    bson_iter_document(&element, &size, &bytes);
-    if (!bson_init_static(&line, bytes, size)) continue;
+  ForEachElement(details, kLinesField, [&](const bson_t& line) {
     lines.push_back({.product_id = std::string(client::TextOf(&line, "product_id")),
                      .wanted = client::IntegerOf(&line, "wanted"),
                      .available = client::IntegerOf(&line, "available")});
-  }
+    return Status();
+  }).Ignore("no line is refused");
   return lines;
 }
 
@@ -66,13 +60,14 @@ Status Refuse(const Refusal& refusal) {
 std::optional<Refusal> RefusalOf(const Status& status) {
   bson_t details;
   const std::string_view bytes = status.details();
-  if (!bson_init_static(&details, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size())) return std::nullopt;
+  if (bytes.empty() || !bson_init_static(&details, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()))
+    return std::nullopt;
   const std::string_view name = client::TextOf(&details, kCodeField);
   const auto* found = std::find(std::begin(kRefusedNames), std::end(kRefusedNames), name);
   if (found == std::end(kRefusedNames)) return std::nullopt;
   return Refusal{.code = static_cast<Refused>(found - std::begin(kRefusedNames)),
                  .message = std::string(status.message()),
-                 .lines = LinesOf(&details)};
+                 .lines = LinesOf(details)};
 }
 
 }  // namespace braid::shop

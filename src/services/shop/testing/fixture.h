@@ -15,7 +15,7 @@
 #include "services/shop/collections.h"
 #include "services/shop/shop.h"
 
-namespace braid::shop::test {
+namespace braid::shop::testkit {
 
 inline constexpr const char* kZone = "RU-MOW";
 
@@ -125,4 +125,4 @@ class ShopTest : public braid::test::StoreTest {
   const Owner guest_ = Owner::Guest("S1");
 };
 
-}  // namespace braid::shop::test
+}  // namespace braid::shop::testkit

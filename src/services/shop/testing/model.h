@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "services/shop/shop.h"
 
-namespace braid::shop::test {
+namespace braid::shop::testkit {
 
 /// Operations give the refusal's code, "" for OK.
 class ShopModel {
@@ -195,4 +195,4 @@ class ShopModel {
   std::map<std::string, size_t> keys_;
 };
 
-}  // namespace braid::shop::test
+}  // namespace braid::shop::testkit
