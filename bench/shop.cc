@@ -86,8 +86,8 @@ const char* NameOf(ShopOperation operation) { return kShopOperationNames[static_
 const char* NameOf(SaleWay way) {
   switch (way) {
     case SaleWay::kBraid: return "checkout";
-    case SaleWay::kSeedSet: return "the seed, $set";
-    case SaleWay::kSeedInc: return "the seed, $inc";
+    case SaleWay::kSeedSet: return "find, then $set";
+    case SaleWay::kSeedInc: return "find, then $inc";
   }
   return "";
 }

@@ -83,9 +83,13 @@ Result<int64_t> SeedSeller::ReadStock() {
 Result<bool> SeedSeller::Buy(uint64_t buyer) {
   BRAID_TRY(const int64_t stock, ReadStock());
   if (stock < 1) return false;
-  BRAID_CHECK_OK(WriteStock(stock));
-  BRAID_CHECK_OK(InsertOrder(buyer));
+  BRAID_CHECK_OK(SellUnit(buyer, stock));
   return true;
+}
+
+Status SeedSeller::SellUnit(uint64_t buyer, int64_t seen) {
+  BRAID_CHECK_OK(WriteStock(seen));
+  return InsertOrder(buyer);
 }
 
 Status SeedSeller::WriteStock(int64_t seen) {

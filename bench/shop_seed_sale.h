@@ -19,7 +19,9 @@ class SeedSeller {
 
   /// False: nothing is left.
   Result<bool> Buy(uint64_t buyer);
+  /// The two steps of Buy(), between which others may do the same.
   Result<int64_t> ReadStock();
+  Status SellUnit(uint64_t buyer, int64_t seen);
   Result<int64_t> CountOrders();
 
  private:

@@ -1,7 +1,9 @@
 // The weights of the storefront's mix, and its verification, which is fed lies.
 #include "bench/shop.h"
 
+#include "bench/ledger_runs.h"
 #include "bench/shop_runs.h"
+#include "bench/shop_seed_sale.h"
 #include "client/handles.h"
 #include "embedded/testing/stores.h"
 #include "services/shop/collections.h"
@@ -84,6 +86,29 @@ TEST_P(ShopVerifyTest, AUnitThatIsMissingOrTooManyIsFound) {
 TEST_P(ShopVerifyTest, ANegativeStockIsFoundEvenIfTheSumIsRight) {
   Tamper(3, -1, 11);
   EXPECT_FALSE(Verify().ok());
+}
+
+using SeedSaleTest = test::StoreTest;
+INSTANTIATE_ON_STORES(SeedSaleTest);
+
+// What a sale of the seed's kind does by chance, step by step: the one unit is sold to both.
+TEST_P(SeedSaleTest, TwoThatReadTheSameStockBothSell) {
+  for (const bool increments : {false, true}) {
+    const std::string database = store_.database() + (increments ? "_inc" : "_set");
+    ASSERT_OK(SeedSeller::Prepare(store_.clients(), database, 1));
+    SeedSeller first(store_.clients(), database, increments);
+    SeedSeller second(store_.clients(), database, increments);
+    const auto seen_by_first = first.ReadStock();
+    const auto seen_by_second = second.ReadStock();
+    ASSERT_OK(seen_by_first);
+    ASSERT_OK(seen_by_second);
+    ASSERT_OK(first.SellUnit(1, *seen_by_first));
+    ASSERT_OK(second.SellUnit(2, *seen_by_second));
+    EXPECT_EQ(first.CountOrders().value_or(-1), 2);
+    EXPECT_EQ(first.ReadStock().value_or(-99), increments ? -1 : 0);
+    EXPECT_EQ(first.Buy(3).value_or(true), false);
+    ASSERT_OK(DropDatabase(store_.clients(), database));
+  }
 }
 
 }  // namespace

@@ -55,13 +55,13 @@ std::string ShopTextOf(const bench::ShopMixRow& row) {
 }
 
 constexpr const char* kSaleHeader =
-    "\nflash sale     threads  units buyers   sold oversold   left refused    sold/s   p50 ms   p99 ms retries cpu "
+    "\nflash sale      threads  units buyers   sold oversold   left refused    sold/s   p50 ms   p99 ms retries cpu "
     "us/sale\n"
-    "-------------- ------- ------ ------ ------ -------- ------ ------- --------- -------- -------- ------- "
+    "--------------- ------- ------ ------ ------ -------- ------ ------- --------- -------- -------- ------- "
     "-----------\n";
 
 std::string ShopTextOf(const bench::ShopSaleRow& row) {
-  return fmt::format("{:<14} {:>7} {:>6} {:>6} {:>6} {:>8} {:>6} {:>7} {:>9.0f} {:>8.2f} {:>8.2f} {:>7} {:>10.0f}{}\n",
+  return fmt::format("{:<15} {:>7} {:>6} {:>6} {:>6} {:>8} {:>6} {:>7} {:>9.0f} {:>8.2f} {:>8.2f} {:>7} {:>10.0f}{}\n",
                      NameOf(row.way), row.threads, row.units, row.buyers, row.sold, row.oversold(), row.left,
                      row.refused, row.rate(), QuantileMs(row.nanos, 0.5), QuantileMs(row.nanos, 0.99), row.cost.retries,
                      row.cost.cpu_micros, row.cost.server_cpu ? "+" : " ");

@@ -1,5 +1,5 @@
-// braid bench shop as a program: every operation of the mix is measured, the sale sells what is there and the seed's way
-// more, the catalogue is read at each size, and nothing is left behind.
+// braid bench shop as a program: every operation of the mix is measured, the sale sells what is there,
+// the catalogue is read at each size, and nothing is left behind.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -54,18 +54,20 @@ test('what is sold out is an error of its code, not of the run', () => {
   assert.deepEqual(row.operations.filter(({ count, errors }) => count + Object.keys(errors).length > 0).map(({ operation }) => operation), ['cart', 'checkout']);
 });
 
-test('a flash sale sells what is there; reading, deciding and writing sells more', () => {
+test('a flash sale sells what is there, and says what the seed\'s way sold', () => {
   const { sales, stderr } = json(bench('--parts', 'sale', '--sale-units', '40', '--sale-buyers', '200', '--threads', '2,16', '--json'));
-  assert.deepEqual(sales.map(({ way }) => way), ['checkout', 'the seed, $set', 'the seed, $inc']);
+  assert.deepEqual(sales.map(({ way }) => way), ['checkout', 'find, then $set', 'find, then $inc']);
   const [checkout, ...seeds] = sales;
   assert.deepEqual([checkout.sold, checkout.oversold, checkout.left, checkout.refused], [40, 0, 0, 160]);
   for (const row of sales) {
     assert.deepEqual([row.threads, row.units, row.buyers], [16, 40, 200]);
     assert.equal(row.sold + row.refused, 200);
-    assert.equal(row.oversold, row.sold - 40);
+    // Whether two of the seed's sellers meet is chance: bench/shop_test.cc makes them.
+    assert.equal(row.oversold, Math.max(0, row.sold - 40));
     assert.ok(row.soldPerSecond > 0 && row.latencyMs.p50 <= row.latencyMs.p99);
   }
-  assert.ok(seeds[0].oversold > 0, stderr);
+  assert.ok(seeds[0].sold >= 40);
+  assert.ok(seeds[1].sold >= 40);
   assert.equal(seeds[1].left, 40 - seeds[1].sold);
   assert.match(stderr, /^checkout +16 +40 +200 +40 +0 +0 +160 /m);
 });
