@@ -164,8 +164,8 @@ test("the seed's section 5, and init beside it and after it", async () => {
   assert.ok(fields(created).includes('orders validator'));
   eq(fields(json('shop', '--db', 'somedb', '--diff').differences), ['carts shard_key']);
 
-  const [text] = (await typed(['sh.status()'])).slice(-1);
-  const carts = (db) => text.slice(text.indexOf(`'${db}.carts'`)).match(/shardKey: (\{.*?\})/)[1];
+  const text = (await typed(['sh.status()'])).join('\n');
+  const carts = (db) => text.slice(text.indexOf(`'${db}.carts': {`)).match(/shardKey: (\{.*?\})/)[1];
   eq([carts('shop'), carts('somedb')], ["{ owner: 'hashed' }", "{ user_id: 'hashed' }"]);
 });
 
