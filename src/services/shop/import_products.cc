@@ -137,7 +137,7 @@ Result<uint64_t> StoreSome(mongoc_client_t* client, const StoreOptions& options,
 }  // namespace
 
 void ImportedProducts::Note(const InvoiceLine& line) {
-  const Rank rank{.sale = line.quantity > 0 && Money() < line.price, .date_ms = line.date_ms};
+  const Rank rank{.sale = !IsCancellation(line) && line.quantity > 0 && Money() < line.price, .date_ms = line.date_ms};
   const auto [entry, first] = products_.try_emplace(line.stock_code);
   Newest& newest = entry->second;
   if (first || rank >= newest.priced) {

@@ -10,8 +10,8 @@
 namespace braid::shop {
 
 /// Gathers what the lines say about products. Name and price of a product are those of its last sale: a line with a
-/// price and a positive quantity; of lines of the same minute the later one. Other lines count only as long as a
-/// product has no sale: it is named after what they call it, or else after its code.
+/// price and a positive quantity that is no cancellation; of lines of the same minute the later one. Other lines count
+/// only as long as a product has no sale: it is named after what they call it, or else after its code.
 class ImportedProducts {
  public:
   // Sales before all others, then by date.

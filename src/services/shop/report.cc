@@ -108,29 +108,19 @@ class ReportMaker {
   }
 
   Status ReadSellers() {
-    return ForEachRow(kSellersPipeline, ReportedOrders::kSold, [&](const bson_t& lists) -> Status {
-      BRAID_CHECK_OK(ReadSellerList(lists, "by_units", report_.by_units));
-      return ReadSellerList(lists, "by_revenue", report_.by_revenue);
-    });
+    BRAID_CHECK_OK(ReadSellersBy("units", report_.by_units));
+    return ReadSellersBy("revenue", report_.by_revenue);
   }
 
-  static Status ReadSellerList(const bson_t& lists, const char* name, std::vector<SellerRow>& rows) {
-    bson_iter_t list;
-    bson_iter_t at;
-    if (!bson_iter_init_find(&list, &lists, name) || !bson_iter_recurse(&list, &at)) return {};
-    while (bson_iter_next(&at)) {
-      const uint8_t* bytes = nullptr;
-      uint32_t size = 0;
-      bson_t row;
-      bson_iter_document(&at, &size, &bytes);
-      if (!bson_init_static(&row, bytes, size)) continue;
+  Status ReadSellersBy(const char* by, std::vector<SellerRow>& rows) {
+    return Aggregate(transaction_, FillSellersPipeline(options_, by), [&](const bson_t& row) -> Status {
       BRAID_TRY(const Money revenue, Money::FromDocument(&row, "revenue"));
       rows.push_back({.product_id = std::string(TextOf(&row, "_id.product_id")),
                       .currency = std::string(TextOf(&row, "_id.currency")),
                       .units = IntegerOf(&row, "units"),
                       .revenue = revenue});
-    }
-    return {};
+      return {};
+    });
   }
 
   Status NameSellers() {

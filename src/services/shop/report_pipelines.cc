@@ -36,4 +36,10 @@ std::string FillPipeline(std::string_view pipeline, const ReportOptions& options
   return text;
 }
 
+std::string FillSellersPipeline(const ReportOptions& options, const std::string& by) {
+  std::string text = FillPipeline(kSellersPipeline, options, ReportedOrders::kSold);
+  FillIn(text, "$BY", by);
+  return text;
+}
+
 }  // namespace braid::shop

@@ -1,4 +1,4 @@
-// The pipelines of the report, as they would be typed in a shell. $MATCH and $TOP are filled in.
+// The pipelines of the report, as they would be typed in a shell. $MATCH, $TOP and $BY are filled in.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ inline constexpr std::string_view kRevenuePipeline = R"([
     "canceled_amount": {"$sum": {"$cond": [{"$eq": ["$status", "canceled"]}, "$total_amount", {"$numberDecimal": "0"}]}}}},
   {"$sort": {"_id.month": 1, "revenue": -1, "_id.country": 1, "_id.currency": 1}}])";
 
-/// Units and revenue of each product, and the highest of both.
+/// Units and revenue of each product, the highest first by $BY, which is one of the two.
 inline constexpr std::string_view kSellersPipeline = R"([
   {"$match": $MATCH},
   {"$unwind": "$items"},
@@ -27,9 +27,8 @@ inline constexpr std::string_view kSellersPipeline = R"([
     "_id": {"product_id": "$items.product_id", "currency": "$currency"},
     "units": {"$sum": "$items.qty"},
     "revenue": {"$sum": {"$multiply": ["$items.price", "$items.qty"]}}}},
-  {"$facet": {
-    "by_units": [{"$sort": {"units": -1, "_id.product_id": 1, "_id.currency": 1}}, {"$limit": $TOP}],
-    "by_revenue": [{"$sort": {"revenue": -1, "_id.product_id": 1, "_id.currency": 1}}, {"$limit": $TOP}]}}])";
+  {"$sort": {"$BY": -1, "_id.product_id": 1, "_id.currency": 1}},
+  {"$limit": $TOP}])";
 
 /// Sums over the orders of a currency.
 inline constexpr std::string_view kBasketsPipeline = R"([
@@ -56,5 +55,7 @@ enum class ReportedOrders { kAll, kSold };
 
 /// The pipeline for the orders of the period, canceled ones among them or not.
 std::string FillPipeline(std::string_view pipeline, const ReportOptions& options, ReportedOrders which);
+/// kSellersPipeline by `units` or `revenue`.
+std::string FillSellersPipeline(const ReportOptions& options, const std::string& by);
 
 }  // namespace braid::shop
