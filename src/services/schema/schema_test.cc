@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <thread>
 
 #include "services/schema/testing.h"
@@ -81,12 +82,21 @@ TEST_P(SchemaTest, WhatIsHalfDoneIsCompleted) {
 }
 
 TEST_P(SchemaTest, ProcessesThatCreateAtTheSameTimeAgree) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 6; ++i) {
-    threads.emplace_back([this] { EXPECT_TRUE(Applied().ok()); });
+  constexpr int kCreators = 6;
+  for (int round = 0; round < 5; ++round) {
+    std::latch start(kCreators);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kCreators; ++i) {
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        const Report report = Applied();
+        EXPECT_TRUE(report.ok()) << ::testing::PrintToString(Differing(report));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_TRUE(Compared().ok());
+    Run(R"({"drop": "things"})");
   }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_TRUE(Compared().ok());
 }
 
 TEST_P(SchemaTest, ValidatorThatDocumentsBreakIsNotAdded) {
