@@ -17,7 +17,7 @@ let server;
 let client;
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'braid-init-'));
-  server = await startServer(['--shards', '4']);
+  server = await startServer(['--shards', '4', '--test-commands']);
   client = await new MongoClient(server.uri).connect();
 });
 after(async () => {
@@ -167,6 +167,31 @@ test("the seed's section 5, and init beside it and after it", async () => {
   const text = (await typed(['sh.status()'])).join('\n');
   const carts = (db) => text.slice(text.indexOf(`'${db}.carts': {`)).match(/shardKey: (\{.*?\})/)[1];
   eq([carts('shop'), carts('somedb')], ["{ owner: 'hashed' }", "{ user_id: 'hashed' }"]);
+});
+
+test('a collection that is being sharded is waited for, a refusal is reported, a lack of rights ends the run', async () => {
+  const failing = (name, errorCode, times) => client.db('admin').command({
+    configureFailPoint: 'failCommand', mode: { times }, data: { failCommands: [name], errorCode },
+  });
+  await failing('shardCollection', 117, 3); // ConflictingOperationInProgress
+  const waited = json('shop', '--db', 'waited');
+  eq([waited.status, waited.ok], [0, true], waited.stderr);
+  eq(Object.keys(await shardKeys('waited')), Object.keys(shopKeys));
+
+  await failing('shardCollection', 72, 1); // InvalidOptions
+  const refused = json('shop', '--db', 'refused');
+  assert.equal(refused.status, 1);
+  eq(fields(refused.differences), ['orders shard_key']);
+  assert.match(refused.differences[0].note, /fail/i);
+  assert.equal(json('shop', '--db', 'refused').status, 0);
+
+  await failing('createIndexes', 13, 1); // Unauthorized
+  const ended = onServer('shop', '--db', 'ended');
+  eq([ended.status, ended.stdout], [1, '']);
+  eq((await client.db('ended').listCollections().toArray()).map(({ name }) => name), ['orders']);
+  const continued = json('shop', '--db', 'ended');
+  eq([continued.status, continued.ok], [0, true]);
+  assert.ok(!fields(continued.created).includes('orders collection'));
 });
 
 test('names and options that are wrong', () => {
