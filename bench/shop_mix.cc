@@ -37,6 +37,7 @@ Status MeasureMix(Clients& clients, const ShopBenchOptions& options, ShopMixRow&
   BRAID_TRY(const std::unique_ptr<shop::Shop> shop,
             shop::Shop::Open(clients, {.database = options.database, .stop = options.stop}));
   std::vector<std::unique_ptr<Shopper>> shoppers;
+  shoppers.reserve(static_cast<size_t>(row.threads));
   for (int i = 0; i < row.threads; ++i) shoppers.push_back(std::make_unique<Shopper>(*shop, options, row, i));
   BRAID_TRY(const OptionalRouting routing_before, ReadRouting(clients, options.database));
   BRAID_TRY(ShopMeter meter, ShopMeter::Start(clients));

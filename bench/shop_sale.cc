@@ -13,6 +13,7 @@ using Sell = std::function<Result<bool>(uint64_t buyer)>;
 Status SellToAll(Clients& clients, const ShopBenchOptions& options, ShopSaleRow& row,
                  const std::function<Sell()>& seller_of_thread) {
   std::vector<Sell> sellers;
+  sellers.reserve(static_cast<size_t>(row.threads));
   for (int i = 0; i < row.threads; ++i) sellers.push_back(seller_of_thread());
   std::vector<Histogram> nanos(static_cast<size_t>(row.threads));
   std::atomic<uint64_t> next = 0;

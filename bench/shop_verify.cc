@@ -1,5 +1,5 @@
 // What a run of the storefront cost, and whether what it left behind is right.
-#include <algorithm>
+#include <functional>
 #include <unordered_map>
 
 #include "base/strings.h"
