@@ -103,6 +103,7 @@ std::vector<Units> UnitsOf(std::span<const OrderLine> lines) {
 
 Status CheckUnits(Transaction& transaction, const std::string& geo_zone, std::span<const Units> units) {
   std::vector<std::string> ids;
+  ids.reserve(units.size());
   for (const Units& one : units) ids.push_back(one.product_id);
   Reads reads(transaction);
   BRAID_TRY(const auto products, FindProducts(reads, ids));
