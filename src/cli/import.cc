@@ -55,10 +55,10 @@ void AddFileOptions(CLI::App& app, ImportArgs& args) {
 }
 
 void AddImportOptions(CLI::App& app, ImportArgs& args) {
-  transfer::ImportOptions& import = args.import;
-  import.database = "test";
+  transfer::ImportOptions& options = args.import;
+  options.database = "test";
   AddStoreOption(app, args.store);
-  AddNamespaceOptions(app, import.database, import.collection);
+  AddNamespaceOptions(app, options.database, options.collection);
   AddFileOptions(app, args);
   app.add_flag("--drop", args.drop, "Drops the collection first.");
   app.add_option("--mode", args.mode, "insert; upsert: replace or insert; merge: set fields or insert; delete.")
@@ -66,18 +66,18 @@ void AddImportOptions(CLI::App& app, ImportArgs& args) {
       ->capture_default_str();
   app.add_option("--upsertFields", args.upsert_fields, "Fields that say which document is meant; _id by default.")
       ->type_name("LIST");
-  app.add_flag("--stopOnError", import.stop_on_error, "Ends at the first document that fails.");
-  app.add_flag("--maintainInsertionOrder", import.keep_order,
+  app.add_flag("--stopOnError", options.stop_on_error, "Ends at the first document that fails.");
+  app.add_flag("--maintainInsertionOrder", options.keep_order,
                "Keeps the order of the file; ends at the first failure.");
-  app.add_option("--batchSize", import.batch_size, "Documents a request.")
+  app.add_option("--batchSize", options.batch_size, "Documents a request.")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("-j,--numInsertionWorkers", import.workers, "Connections that write at the same time.")
+  app.add_option("-j,--numInsertionWorkers", options.workers, "Connections that write at the same time.")
       ->check(CLI::Range(1, 256))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--writeConcern", import.write_concern,
+  app.add_option("--writeConcern", options.write_concern,
                  "majority, a number, or a document such as {\"w\": 1, \"j\": true}.")
       ->type_name("CONCERN");
   app.add_flag("--quiet", args.quiet, "No progress and no summary; failures are still reported.");
@@ -127,31 +127,31 @@ Result<std::unique_ptr<transfer::Reader>> OpenReader(ImportArgs& args, std::uniq
 }
 
 Status PrepareImport(ImportArgs& args) {
-  transfer::ImportOptions& import = args.import;
-  if (import.collection.empty() && args.file != "-") {
+  transfer::ImportOptions& options = args.import;
+  if (options.collection.empty() && args.file != "-") {
     std::filesystem::path path = args.file;
     if (path.extension() == ".gz") path = path.stem();
-    import.collection = path.stem().string();
+    options.collection = path.stem().string();
   }
-  if (import.collection.empty()) return Status(Code::kBadValue, "say which collection: --collection NAME");
-  import.mode = ModeOf(args.mode);
+  if (options.collection.empty()) return Status(Code::kBadValue, "say which collection: --collection NAME");
+  options.mode = ModeOf(args.mode);
   BRAID_TRY(std::vector<std::string> fields, ReadFields(args.upsert_fields, ""));
-  if (!fields.empty() && import.mode == ImportMode::kInsert) {
+  if (!fields.empty() && options.mode == ImportMode::kInsert) {
     return Status(Code::kBadValue, "--upsertFields needs --mode upsert, merge or delete");
   }
-  if (!fields.empty()) import.upsert_fields = std::move(fields);
-  if (!import.write_concern.empty()) BRAID_CHECK_OK(transfer::ParseWriteConcern(import.write_concern));
-  import.stop = &StopOnInterrupt();
-  import.on_failure = [](uint64_t line, std::string_view reason) {
+  if (!fields.empty()) options.upsert_fields = std::move(fields);
+  if (!options.write_concern.empty()) BRAID_CHECK_OK(transfer::ParseWriteConcern(options.write_concern));
+  options.stop = &StopOnInterrupt();
+  options.on_failure = [](uint64_t line, std::string_view reason) {
     transfer::PrintLine(StrCat("line ", line, ": ", reason));
-};
-return {};
-}  // namespace
+  };
+  return {};
+}
 
 std::string Summary(const ImportArgs& args, const transfer::ImportCounts& counts) {
   const bool deletes = args.import.mode == ImportMode::kDelete;
   return StrCat(counts.imported.load(), " document(s) ", deletes ? "deleted" : "imported", " successfully. ",
-                counts.failed.load(), " document(s) failed to ", deletes ? "delete." : "import.");
+                counts.failed.load(), " document(s) failed to ", deletes ? "delete." : "options.");
 }
 
 Status RunImport(ImportArgs& args) {
@@ -184,7 +184,7 @@ Status RunImport(ImportArgs& args) {
   return {};
 }
 
-}  // namespace braid::cli
+}  // namespace
 
 Action SetUpImport(CLI::App& app) {
   const auto args = std::make_shared<ImportArgs>();
