@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Decimal128, Long, ObjectId } from 'mongodb';
 import { fails, serve, times } from '../lib/fixture.mjs';
 import { shellFor } from '../lib/mongosh.mjs';
+import { seedScript } from '../lib/seed_script.mjs';
 
 const shards = 8;
 const f = await serve(['--shards', String(shards)]);
@@ -39,25 +40,7 @@ const product = (i) => ({
 });
 
 test("the seed's script runs unchanged in mongosh", async () => {
-  const output = await typed([
-    'use somedb',
-    'sh.enableSharding("somedb")',
-    '// orders',
-    'db.orders.createIndex({ user_id: "hashed" })',
-    'db.orders.createIndex({ user_id: 1, created_at: -1 })',
-    'db.orders.createIndex({ order_id: 1 }, { unique: true })',
-    'sh.shardCollection("somedb.orders", { user_id: "hashed" })',
-    '// products',
-    'db.products.createIndex({ _id: "hashed" })',
-    'db.products.createIndex({ category: 1, price: 1 })',
-    'sh.shardCollection("somedb.products", { _id: "hashed" })',
-    '// carts',
-    'db.carts.createIndex({ user_id: "hashed" })',
-    'db.carts.createIndex({ user_id: 1, status: 1 })',
-    'db.carts.createIndex({ session_id: 1, status: 1 })',
-    'db.carts.createIndex({ expires_at: 1 }, { expireAfterSeconds: 0 })',
-    'sh.shardCollection("somedb.carts", { user_id: "hashed" })',
-  ]);
+  const output = await typed(seedScript);
   const text = output.join('\n');
   assert.doesNotMatch(text, /Error/, text);
   for (const name of ['orders', 'products', 'carts']) assert.match(text, new RegExp(`collectionsharded: 'somedb.${name}'`));

@@ -9,6 +9,7 @@ import { MongoClient } from 'mongodb';
 import { shellFor } from '../lib/mongosh.mjs';
 import { start as startProgram } from '../lib/program.mjs';
 import { generator, newSeed } from '../lib/random.mjs';
+import { seedScript } from '../lib/seed_script.mjs';
 import { startServer } from '../lib/server.mjs';
 import { one, results, run, shop, start, text } from './shop_model.mjs';
 
@@ -210,22 +211,7 @@ test("the seed's script and braid init's collections, side by side in sh.status(
   const initialised = await startProgram(['init', 'shop', '--store', server.uri, '--db', 'ours', '--json']).ended;
   assert.equal(initialised.status, 0, initialised.stderr);
   const { mongosh, typed } = await shellFor(server.uri);
-  const said = (await typed([
-    'use somedb',
-    'sh.enableSharding("somedb")',
-    'db.orders.createIndex({ user_id: "hashed" })',
-    'db.orders.createIndex({ user_id: 1, created_at: -1 })',
-    'db.orders.createIndex({ order_id: 1 }, { unique: true })',
-    'sh.shardCollection("somedb.orders", { user_id: "hashed" })',
-    'db.products.createIndex({ _id: "hashed" })',
-    'db.products.createIndex({ category: 1, price: 1 })',
-    'sh.shardCollection("somedb.products", { _id: "hashed" })',
-    'db.carts.createIndex({ user_id: "hashed" })',
-    'db.carts.createIndex({ user_id: 1, status: 1 })',
-    'db.carts.createIndex({ session_id: 1, status: 1 })',
-    'db.carts.createIndex({ expires_at: 1 }, { expireAfterSeconds: 0 })',
-    'sh.shardCollection("somedb.carts", { user_id: "hashed" })',
-  ])).join('\n');
+  const said = (await typed(seedScript)).join('\n');
   assert.doesNotMatch(said, /Error/, said);
   const keys = async (database) => {
     const rows = await client.db('config').collection('collections').find({ _id: new RegExp(`^${database}\\.`) }).toArray();

@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { Decimal128, MongoClient } from 'mongodb';
 
 import { shellFor } from '../lib/mongosh.mjs';
+import { seedScript } from '../lib/seed_script.mjs';
 import { binary, startServer } from '../lib/server.mjs';
 
 const eq = assert.deepEqual;
@@ -132,22 +133,7 @@ test('what differs is named field by field and left alone', async () => {
 
 test("the seed's section 5, and init beside it and after it", async () => {
   const { typed } = await shellFor(server.uri);
-  const script = [
-    'sh.enableSharding("somedb")',
-    'db.orders.createIndex({ user_id: "hashed" })',
-    'db.orders.createIndex({ user_id: 1, created_at: -1 })',
-    'db.orders.createIndex({ order_id: 1 }, { unique: true })',
-    'sh.shardCollection("somedb.orders", { user_id: "hashed" })',
-    'db.products.createIndex({ _id: "hashed" })',
-    'db.products.createIndex({ category: 1, price: 1 })',
-    'sh.shardCollection("somedb.products", { _id: "hashed" })',
-    'db.carts.createIndex({ user_id: "hashed" })',
-    'db.carts.createIndex({ user_id: 1, status: 1 })',
-    'db.carts.createIndex({ session_id: 1, status: 1 })',
-    'db.carts.createIndex({ expires_at: 1 }, { expireAfterSeconds: 0 })',
-    'sh.shardCollection("somedb.carts", { user_id: "hashed" })',
-  ];
-  const output = (await typed(['use somedb', ...script])).join('\n');
+  const output = (await typed(seedScript)).join('\n');
   assert.doesNotMatch(output, /Error/);
 
   // Every index of the seed is one of init's, and only the shard key of the carts is another.

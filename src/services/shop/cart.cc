@@ -4,6 +4,7 @@
 #include "client/fields.h"
 #include "services/shop/collections.h"
 #include "services/shop/elements.h"
+#include "services/shop/object_ids.h"
 
 namespace braid::shop {
 namespace {
@@ -11,21 +12,6 @@ namespace {
 using client::Bson;
 
 constexpr const char* kActive = "active";
-
-std::string OidText(const bson_t& document, const char* field) {
-  bson_iter_t found;
-  if (!bson_iter_init_find(&found, &document, field) || !BSON_ITER_HOLDS_OID(&found)) return {};
-  char text[25];
-  bson_oid_to_string(bson_iter_oid(&found), text);
-  return text;
-}
-
-// An id that is not one of ours becomes zeros, which no cart has.
-void AppendOid(Bson& document, const char* key, const std::string& text) {
-  bson_oid_t oid{};
-  if (bson_oid_is_valid(text.data(), text.size())) bson_oid_init_from_string(&oid, text.c_str());
-  BSON_APPEND_OID(document.get(), key, &oid);
-}
 
 Result<std::vector<CartLine>> CartLinesOf(const bson_t& document) {
   std::vector<CartLine> lines;
@@ -43,7 +29,7 @@ Result<std::vector<CartLine>> CartLinesOf(const bson_t& document) {
 
 Result<Cart> CartOf(const bson_t& document) {
   Cart cart;
-  cart.id = OidText(document, "_id");
+  cart.id = ObjectIdOf(document, "_id");
   cart.owner = {.user_id = std::string(client::TextOf(&document, "user_id")),
                 .session_id = std::string(client::TextOf(&document, "session_id"))};
   cart.status = client::TextOf(&document, "status");
@@ -102,24 +88,19 @@ Status AbandonExpired(Transaction& transaction, const Cart& cart) {
 
 Status InsertCart(Transaction& transaction, Cart& cart) {
   BRAID_CHECK_OK(AbandonExpired(transaction, cart));
-  bson_oid_t oid;
-  bson_oid_init(&oid, nullptr);
-  char text[25];
-  bson_oid_to_string(&oid, text);
+  cart.id = NewObjectId();
   Bson document;
-  BSON_APPEND_OID(document.get(), "_id", &oid);
+  AppendObjectId(document, "_id", cart.id);
   AppendOwner(cart.owner, document);
   AppendCartState(cart, document);
   document.Date("created_at", cart.created_at);
   const bson_t* documents[] = {document.get()};
-  BRAID_CHECK_OK(transaction.Insert(kCarts, documents));
-  cart.id = text;
-  return {};
+  return transaction.Insert(kCarts, documents);
 }
 
 Status UpdateCart(Transaction& transaction, const Cart& cart) {
   Bson filter;
-  AppendOid(filter, "_id", cart.id);
+  AppendObjectId(filter, "_id", cart.id);
   filter.Text("owner", cart.owner.Key()).Text("status", kActive);
   Bson set;
   AppendCartState(cart, set);
@@ -134,7 +115,7 @@ Status PointSession(Transaction& transaction, const Cart& cart) {
   Bson filter;
   filter.Text("session_id", cart.owner.session_id);
   Bson set;
-  AppendOid(set, "cart_id", cart.id);
+  AppendObjectId(set, "cart_id", cart.id);
   set.Date("expires_at", cart.expires_at);
   Bson unset;
   unset.Text("merged_into", "");
@@ -150,7 +131,7 @@ Result<std::optional<SessionCart>> FindSession(Reads& reads, const std::string& 
   filter.Text("session_id", session_id);
   BRAID_TRY(const client::BsonPtr document, reads.FindOne(kCartSessions, filter.get()));
   if (document == nullptr) return std::optional<SessionCart>();
-  return std::optional(SessionCart{.cart_id = OidText(*document, "cart_id"),
+  return std::optional(SessionCart{.cart_id = ObjectIdOf(*document, "cart_id"),
                                    .merged_into = std::string(client::TextOf(document.get(), "merged_into"))});
 }
 
@@ -160,7 +141,7 @@ Result<std::optional<Cart>> FindActiveCart(Reads& reads, const Owner& owner, int
   if (owner.user_id.empty()) {
     BRAID_TRY(const std::optional<SessionCart> session, FindSession(reads, owner.session_id));
     if (!session) return std::optional<Cart>();
-    AppendOid(filter, "_id", session->cart_id);
+    AppendObjectId(filter, "_id", session->cart_id);
   }
   Bson alive;
   alive.Date("$gt", now_ms);

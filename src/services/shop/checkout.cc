@@ -11,6 +11,7 @@
 #include "services/shop/cart.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
+#include "services/shop/object_ids.h"
 #include "services/shop/order.h"
 #include "services/shop/stock.h"
 
@@ -45,11 +46,7 @@ Result<std::optional<Order>> FindEarlier(Reads& reads, const CheckoutRequest& re
 }
 
 Order OrderFrom(const Cart& cart, const CheckoutRequest& request, std::string order_id, int64_t now_ms) {
-  bson_oid_t oid;
-  bson_oid_init(&oid, nullptr);
-  char id[25];
-  bson_oid_to_string(&oid, id);
-  Order order{.id = id,
+  Order order{.id = NewObjectId(),
               .order_id = std::move(order_id),
               .user_id = cart.owner.OrderUserId(),
               .created_at = now_ms,
@@ -64,15 +61,12 @@ Order OrderFrom(const Cart& cart, const CheckoutRequest& request, std::string or
 }
 
 Status ClaimIds(Transaction& transaction, const CheckoutRequest& request, const Order& order) {
-  bson_oid_t oid;
-  bson_oid_init_from_string(&oid, order.id.c_str());
   Bson key;
   key.Text("_id", KeyClaimId(request)).Text("user_id", order.user_id);
-  BSON_APPEND_OID(key.get(), "order", &oid);
+  AppendObjectId(key, "order", order.id);
   key.Text("order_id", order.order_id).Text("geo_zone", order.geo_zone);
   Bson id;
-  id.Text("_id", order.order_id).Text("user_id", order.user_id);
-  BSON_APPEND_OID(id.get(), "order", &oid);
+  AppendOrderClaim(order, id);
   const bson_t* claims[] = {key.get(), id.get()};
   return transaction.Insert(kOrderIds, claims);
 }

@@ -7,6 +7,8 @@
 #include "client/fields.h"
 #include "client/handles.h"
 #include "services/shop/collections.h"
+#include "services/shop/object_ids.h"
+#include "services/shop/order.h"
 
 namespace braid::shop {
 namespace {
@@ -33,34 +35,27 @@ struct PreparedOrder {
   BsonPtr claim{nullptr};
 };
 
-PreparedOrder Prepare(const Invoice& invoice, const Money& total, const std::string& currency) {
-  PreparedOrder prepared{.order_id = ImportedOrderId(invoice), .user_id = ImportedUserId(invoice), .total = total};
-  bson_oid_t id;
-  bson_oid_init(&id, nullptr);
-  Bson items;
-  for (size_t i = 0; i < invoice.items.size(); ++i) {
-    Bson item;
-    item.Text("product_id", invoice.items[i].product_id);
-    bson_append_decimal128(item.get(), "price", -1, &invoice.items[i].price.value());
-    item.Integer("qty", invoice.items[i].qty);
-    items.Document(StrCat(i).c_str(), item);
+PreparedOrder PrepareOrder(const Invoice& invoice, const Money& total, const std::string& currency) {
+  Order order{.id = NewObjectId(),
+              .order_id = ImportedOrderId(invoice),
+              .user_id = ImportedUserId(invoice),
+              .created_at = invoice.date_ms,
+              .status = invoice.canceled ? "canceled" : "delivered",
+              .geo_zone = invoice.country,
+              .total_amount = total,
+              .currency = currency};
+  for (const Invoice::Item& item : invoice.items) {
+    order.items.push_back({.product_id = item.product_id, .price = item.price, .qty = item.qty});
   }
-  Bson order;
-  bson_append_oid(order.get(), "_id", -1, &id);
-  order.Text("order_id", prepared.order_id)
-      .Text("user_id", prepared.user_id)
-      .Date("created_at", invoice.date_ms)
-      .Text("status", invoice.canceled ? "canceled" : "delivered")
-      .Text("geo_zone", invoice.country)
-      .Array("items", items);
-  bson_append_decimal128(order.get(), "total_amount", -1, &total.value());
-  order.Text("currency", currency);
-  prepared.order.reset(bson_copy(order.get()));
+  Bson document;
+  AppendOrder(order, document);
   Bson claim;
-  claim.Text("_id", prepared.order_id).Text("user_id", prepared.user_id);
-  bson_append_oid(claim.get(), "order", -1, &id);
-  prepared.claim.reset(bson_copy(claim.get()));
-  return prepared;
+  AppendOrderClaim(order, claim);
+  return {.order_id = order.order_id,
+          .user_id = order.user_id,
+          .total = total,
+          .order = BsonPtr(bson_copy(document.get())),
+          .claim = BsonPtr(bson_copy(claim.get()))};
 }
 
 size_t ItemsIn(const bson_t& order) {
@@ -82,7 +77,7 @@ class OrderBatch {
   void PrepareAll() {
     for (const Invoice& invoice : invoices_) {
       Result<Money> total = TotalOf(invoice);
-      prepared_.push_back(Prepare(invoice, total.value_or(Money()), currency_));
+      prepared_.push_back(PrepareOrder(invoice, total.value_or(Money()), currency_));
       totals_.push_back(total.status());
     }
   }

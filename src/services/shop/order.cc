@@ -8,6 +8,7 @@
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
 #include "services/shop/elements.h"
+#include "services/shop/object_ids.h"
 #include "services/shop/page_token.h"
 
 namespace braid::shop {
@@ -19,12 +20,6 @@ constexpr const char* kHistoryKind = "history";
 
 Status UnknownOrder(std::string_view id) {
   return Refuse(Refused::kUnknownOrder, StrCat("there is no order ", id.substr(0, kIdBytesMax)));
-}
-
-void AppendOrderId(Bson& document, const char* key, const std::string& text) {
-  bson_oid_t oid{};
-  if (bson_oid_is_valid(text.data(), text.size())) bson_oid_init_from_string(&oid, text.c_str());
-  BSON_APPEND_OID(document.get(), key, &oid);
 }
 
 Result<std::vector<OrderLine>> OrderLinesOf(const bson_t& document) {
@@ -59,7 +54,7 @@ Status ReadOlder(Reads& reads, const HistoryRequest& request, const PageEnd& end
     return Refuse(Refused::kBadRequest, "`after` is not the `next` of a page of this list");
   }
   Bson before_id;
-  AppendOrderId(before_id, "$lt", end.id);
+  AppendObjectId(before_id, "$lt", end.id);
   Bson same;
   same.Text("user_id", request.user_id).Date("created_at", created_at).Document("_id", before_id);
   BRAID_CHECK_OK(ReadOrders(reads, same, request.limit + 1, orders));
@@ -74,7 +69,7 @@ Status ReadOlder(Reads& reads, const HistoryRequest& request, const PageEnd& end
 Result<Order> FindOrderById(Reads& reads, const OrderRequest& request) {
   Bson filter;
   if (!request.user_id.empty()) filter.Text("user_id", request.user_id);
-  AppendOrderId(filter, "_id", request.id);
+  AppendObjectId(filter, "_id", request.id);
   BRAID_TRY(const client::BsonPtr document, reads.FindOne(kOrders, filter.get()));
   if (document == nullptr) return UnknownOrder(request.id);
   return OrderOf(*document);
@@ -84,12 +79,7 @@ Result<Order> FindOrderById(Reads& reads, const OrderRequest& request) {
 
 Result<Order> OrderOf(const bson_t& document) {
   Order order;
-  bson_iter_t id;
-  if (bson_iter_init_find(&id, &document, "_id") && BSON_ITER_HOLDS_OID(&id)) {
-    char text[25];
-    bson_oid_to_string(bson_iter_oid(&id), text);
-    order.id = text;
-  }
+  order.id = ObjectIdOf(document, "_id");
   order.order_id = client::TextOf(&document, "order_id");
   order.user_id = client::TextOf(&document, "user_id");
   order.created_at = client::DateOf(&document, "created_at").value_or(0);
@@ -102,7 +92,7 @@ Result<Order> OrderOf(const bson_t& document) {
 }
 
 void AppendOrder(const Order& order, Bson& document) {
-  AppendOrderId(document, "_id", order.id);
+  AppendObjectId(document, "_id", order.id);
   document.Text("order_id", order.order_id)
       .Text("user_id", order.user_id)
       .Date("created_at", order.created_at)
@@ -121,9 +111,14 @@ void AppendOrder(const Order& order, Bson& document) {
   document.Text("currency", order.currency);
 }
 
+void AppendOrderClaim(const Order& order, Bson& document) {
+  document.Text("_id", order.order_id).Text("user_id", order.user_id);
+  AppendObjectId(document, "order", order.id);
+}
+
 void AppendOrderFilter(const Order& order, Bson& filter) {
   filter.Text("user_id", order.user_id);
-  AppendOrderId(filter, "_id", order.id);
+  AppendObjectId(filter, "_id", order.id);
 }
 
 Result<Order> FindOrder(Reads& reads, const std::string& order_id, const std::string& user_id) {
@@ -131,16 +126,12 @@ Result<Order> FindOrder(Reads& reads, const std::string& order_id, const std::st
   by_order_id.Text("_id", order_id);
   BRAID_TRY(const client::BsonPtr place, reads.FindOne(kOrderIds, by_order_id.get()));
   // Keys of checkouts are claimed in the same collection; they are no orders' ids.
-  bson_iter_t order;
-  if (place == nullptr || !bson_iter_init_find(&order, place.get(), "order") || !BSON_ITER_HOLDS_OID(&order) ||
-      bson_has_field(place.get(), "order_id")) {
-    return UnknownOrder(order_id);
-  }
+  if (place == nullptr || bson_has_field(place.get(), "order_id")) return UnknownOrder(order_id);
   const std::string_view owner = client::TextOf(place.get(), "user_id");
   if (!user_id.empty() && owner != user_id) return UnknownOrder(order_id);
   Bson filter;
   filter.Text("user_id", owner);
-  BSON_APPEND_OID(filter.get(), "_id", bson_iter_oid(&order));
+  AppendObjectId(filter, "_id", ObjectIdOf(*place, "order"));
   BRAID_TRY(const client::BsonPtr document, reads.FindOne(kOrders, filter.get()));
   if (document == nullptr) return UnknownOrder(order_id);
   return OrderOf(*document);

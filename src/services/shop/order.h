@@ -12,6 +12,9 @@ Result<Order> OrderOf(const bson_t& document);
 
 void AppendOrder(const Order& order, client::Bson& document);
 
+/// The claim of its order_id in order_ids.
+void AppendOrderClaim(const Order& order, client::Bson& document);
+
 /// Filter of one order on the shard of its user.
 void AppendOrderFilter(const Order& order, client::Bson& filter);
 

@@ -1,0 +1,20 @@
+// Section 5 of the storefront's original design: its script, line by line as it is typed into mongosh (B5).
+export const seedScript = [
+  'use somedb',
+  'sh.enableSharding("somedb")',
+  '// orders',
+  'db.orders.createIndex({ user_id: "hashed" })',
+  'db.orders.createIndex({ user_id: 1, created_at: -1 })',
+  'db.orders.createIndex({ order_id: 1 }, { unique: true })',
+  'sh.shardCollection("somedb.orders", { user_id: "hashed" })',
+  '// products',
+  'db.products.createIndex({ _id: "hashed" })',
+  'db.products.createIndex({ category: 1, price: 1 })',
+  'sh.shardCollection("somedb.products", { _id: "hashed" })',
+  '// carts',
+  'db.carts.createIndex({ user_id: "hashed" })',
+  'db.carts.createIndex({ user_id: 1, status: 1 })',
+  'db.carts.createIndex({ session_id: 1, status: 1 })',
+  'db.carts.createIndex({ expires_at: 1 }, { expireAfterSeconds: 0 })',
+  'sh.shardCollection("somedb.carts", { user_id: "hashed" })',
+];
