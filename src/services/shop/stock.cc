@@ -97,6 +97,7 @@ std::vector<Units> UnitsOf(std::span<const OrderLine> lines) {
   std::map<std::string, int64_t> sums;
   for (const OrderLine& line : lines) sums[line.product_id] += line.qty;
   std::vector<Units> units;
+  units.reserve(sums.size());
   for (const auto& [product_id, qty] : sums) units.push_back({.product_id = product_id, .qty = qty});
   return units;
 }
