@@ -151,7 +151,7 @@ Status PrepareImport(ImportArgs& args) {
 std::string Summary(const ImportArgs& args, const transfer::ImportCounts& counts) {
   const bool deletes = args.import.mode == ImportMode::kDelete;
   return StrCat(counts.imported.load(), " document(s) ", deletes ? "deleted" : "imported", " successfully. ",
-                counts.failed.load(), " document(s) failed to ", deletes ? "delete." : "options.");
+                counts.failed.load(), " document(s) failed to ", deletes ? "delete." : "import.");
 }
 
 Status RunImport(ImportArgs& args) {
