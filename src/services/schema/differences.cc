@@ -36,20 +36,25 @@ Bson& Inside(const bson_iter_t& value, Bson& out) {
 // The value alone in a document, whose bytes can be compared and printed.
 void Wrap(const bson_iter_t& value, Bson& out) { bson_append_iter(out.get(), "v", 1, &value); }
 
-std::vector<bson_iter_t> Elements(const bson_t& document) {
-  std::vector<bson_iter_t> elements;
-  bson_iter_t element;
-  if (!bson_iter_init(&element, &document)) return elements;
-  while (bson_iter_next(&element)) elements.push_back(element);
+// In a struct of its own: as the argument of a template bson_iter_t would lose its alignment.
+struct Element {
+  bson_iter_t at;
+};
+
+std::vector<Element> Elements(const bson_t& document) {
+  std::vector<Element> elements;
+  Element element;
+  if (!bson_iter_init(&element.at, &document)) return elements;
+  while (bson_iter_next(&element.at)) elements.push_back(element);
   return elements;
 }
 
 bool SameValue(const bson_iter_t& a, const bson_iter_t& b);
 
 bool SameInOrder(const bson_t& a, const bson_t& b) {
-  const std::vector<bson_iter_t> left = Elements(a);
-  const std::vector<bson_iter_t> right = Elements(b);
-  return std::ranges::equal(left, right, SameValue);
+  const std::vector<Element> left = Elements(a);
+  const std::vector<Element> right = Elements(b);
+  return std::ranges::equal(left, right, SameValue, &Element::at, &Element::at);
 }
 
 bool SameValue(const bson_iter_t& a, const bson_iter_t& b) {
@@ -71,9 +76,9 @@ bool IsSet(std::string_view keyword) {
 }
 
 bool SameSet(const bson_t& a, const bson_t& b) {
-  const std::vector<bson_iter_t> left = Elements(a);
-  const std::vector<bson_iter_t> right = Elements(b);
-  return left.size() == right.size() && std::ranges::is_permutation(left, right, SameValue);
+  const std::vector<Element> left = Elements(a);
+  const std::vector<Element> right = Elements(b);
+  return left.size() == right.size() && std::ranges::is_permutation(left, right, SameValue, &Element::at, &Element::at);
 }
 
 // Appends where two values of the same field differ: deeper down if both are documents, or arrays of the same length.
@@ -103,7 +108,8 @@ std::vector<FieldDifference> FindDifferences(const bson_t& expected, const bson_
   const auto path_of = [&](const bson_iter_t& field) {
     return path.empty() ? std::string(bson_iter_key(&field)) : StrCat(path, ".", bson_iter_key(&field));
   };
-  for (const bson_iter_t& field : Elements(expected)) {
+  for (const Element& element : Elements(expected)) {
+    const bson_iter_t& field = element.at;
     bson_iter_t other;
     if (bson_iter_init_find(&other, &found, bson_iter_key(&field))) {
       CompareValues(field, other, path_of(field), differences);
@@ -111,7 +117,8 @@ std::vector<FieldDifference> FindDifferences(const bson_t& expected, const bson_
       differences.push_back({.path = path_of(field), .expected = JsonOf(field), .found = ""});
     }
   }
-  for (const bson_iter_t& field : Elements(found)) {
+  for (const Element& element : Elements(found)) {
+    const bson_iter_t& field = element.at;
     bson_iter_t other;
     if (bson_iter_init_find(&other, &expected, bson_iter_key(&field))) continue;
     differences.push_back({.path = path_of(field), .expected = "", .found = JsonOf(field)});
@@ -120,10 +127,10 @@ std::vector<FieldDifference> FindDifferences(const bson_t& expected, const bson_
 }
 
 bool SameKeys(const bson_t& a, const bson_t& b) {
-  const std::vector<bson_iter_t> left = Elements(a);
-  const std::vector<bson_iter_t> right = Elements(b);
-  return std::ranges::equal(left, right, [](const bson_iter_t& x, const bson_iter_t& y) {
-    return std::string_view(bson_iter_key(&x)) == bson_iter_key(&y) && SameValue(x, y);
+  const std::vector<Element> left = Elements(a);
+  const std::vector<Element> right = Elements(b);
+  return std::ranges::equal(left, right, [](const Element& x, const Element& y) {
+    return std::string_view(bson_iter_key(&x.at)) == bson_iter_key(&y.at) && SameValue(x.at, y.at);
   });
 }
 
