@@ -27,7 +27,7 @@ endif()
 
 # A cold build spends most of its time reading the same headers and instantiating the same templates. So several files are
 # compiled as one: a library's with each other, a test program's with each other, never across the two. What this asks of the
-# code: a name that is private to a file is unique in its library. scripts/steps/tidy compiles every file alone, so that none
+# code: a name that is private to a file is unique in its library. scripts/steps/tidy compiles every source but the tests alone, so that none
 # lives off its neighbours' includes.
 option(BRAID_UNITY "Compile several files of a folder as one" ON)
 set(BRAID_UNITY_FILES 12 CACHE STRING "How many files are compiled as one, at most")
