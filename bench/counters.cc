@@ -82,13 +82,14 @@ class OneByOne {
     Random random(options_.seed + static_cast<uint64_t>(writer));
     const std::hash<std::string> hash;
     const TransactionOptions how{.database = options_.database, .stop = options_.stop, .retries = &retries_};
+    std::vector<staking::Conflict> conflicts;  // made-up events have none
     for (const staking::Event& event : events) {
       if (hash(event.hash) % static_cast<size_t>(writers) != static_cast<size_t>(writer)) continue;
       if (Clock::now() >= end_ || options_.stop->load()) return {};
       const auto shard = random_shard_ ? static_cast<uint32_t>(random.Below(options_.shard_count)) : 0;
       const auto apply = event.state == staking::State::kActive ? staking::ApplyActive : staking::ApplyUnbonded;
       BRAID_CHECK_OK(RunTransaction(clients_, how, [&](Transaction& transaction) {
-        return apply(transaction, tables_, shard, {&event, 1}).status();
+        return apply(transaction, tables_, shard, {&event, 1}, conflicts).status();
       }));
       ++done_;
     }

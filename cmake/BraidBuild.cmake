@@ -4,6 +4,8 @@ find_program(CCACHE ccache)
 if(CCACHE)
   # Paths relative to the checkout, and no build folder in the key: so that every build folder and every clone shares results.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  # No __FILE__ and no debug information names the checkout either.
+  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 endif()
 find_program(MOLD mold)
 if(MOLD)
@@ -18,6 +20,8 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # libbson declares bson_t with an alignment of 128 bytes and hands out what it has allocated itself.
   add_compile_options(-Wno-align-mismatch)
+  # What src/base/mutex.h declares: an access without the lock that guards it is an error.
+  add_compile_options(-Wthread-safety)
 endif()
 if(BRAID_SANITIZE)
   # Clang 14 cannot compile coroutines with the check of function pointers' types.

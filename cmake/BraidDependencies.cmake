@@ -6,7 +6,7 @@ find_package(spdlog REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc i18n)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(Boost 1.81 REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS context)
 find_package(simdjson REQUIRED)
 
 pkg_check_modules(BSON REQUIRED IMPORTED_TARGET libbson-1.0)

@@ -1,22 +1,25 @@
-// A whole Braid inside a program: a directory, and a client of it that any libmongoc code can use.
+// A whole Braid inside a program: a directory that is opened, written to and read by function call.
 #include <braid/embedded.h>
+#include <braid/transaction.h>
 
-#include <cstdio>
+#include <iostream>
 
-int main() {
-  auto store = braid::Embedded::Open({.directory = "./embedded-data"});
-  if (!store.ok()) return std::fprintf(stderr, "%s\n", store.error().ToString().c_str()), 1;
+using namespace braid;
 
-  const braid::Client client = (*store)->Acquire();
-  mongoc_collection_t* visits = mongoc_client_get_collection(client.get(), "example", "visits");
-  bson_t* document = BCON_NEW("page", "/", "at", BCON_DATE_TIME(1700000000000));
-  bson_t everything = BSON_INITIALIZER;
-  bson_error_t error;
-  const bool stored = mongoc_collection_insert_one(visits, document, nullptr, nullptr, &error);
-  if (!stored) std::fprintf(stderr, "%s\n", error.message);
-  std::printf("%lld visits\n", static_cast<long long>(mongoc_collection_count_documents(visits, &everything, nullptr,
-                                                                                        nullptr, nullptr, &error)));
-  bson_destroy(document);
-  mongoc_collection_destroy(visits);
-  return stored ? 0 : 1;
+static Status Run(const std::string& directory) {
+  BRAID_TRY(const auto store, Embedded::Open({.directory = directory}));
+  int64_t visits = 0;
+  BRAID_CHECK_OK(RunTransaction(*store, {.database = "example"}, [&](Transaction& transaction) -> Status {
+    BRAID_CHECK_OK(transaction.Insert("visits", {{"page", "/"}, {"at", Date{1'700'000'000'000}}}));
+    BRAID_TRY(visits, transaction.Count("visits", {{"page", "/"}}));
+    return {};
+  }));
+  std::cout << visits << " visits\n";
+  return store->Close();
+}
+
+int main(int argc, char** argv) {
+  const Status status = Run(argc > 1 ? argv[1] : "./embedded-data");
+  if (!status.ok()) std::cerr << status.ToString() << "\n";
+  return status.ok() ? 0 : 1;
 }

@@ -1,4 +1,13 @@
-// Chains: append-only SHA-256 hash chains over any store, one chain a symbol, written in parallel (C1–C5, C7, C9, C10).
+// Chains: append-only SHA-256 hash chains over any store, one chain per symbol, written in parallel (C1–C5, C7, C9,
+// C10).
+//
+//   BRAID_TRY(const auto chains, Chains::Open(*store, {.database = "example"}));
+//   const std::vector<ChainRecord> records = {{.chain = 7, .sequence = 1, .payload = "first"},
+//                                             {.chain = 7, .sequence = 2, .payload = "second"}};
+//   BRAID_TRY(const std::vector<Appended> appended, chains->Append(records));  // durable; one answer per record
+//   BRAID_TRY(const VerifyReport report, chains->Verify({}));                  // reads all and names what differs
+//
+// ChainWriters appends records as they come, by several threads that commit them in batches.
 //
 // A record belongs to a chain and carries a sequence and a payload that is opaque here. Sequences are global: one
 // source numbers all records, and a chain sees an increasing subset of the numbers. So a chain cannot tell from a
@@ -35,12 +44,13 @@
 //     36   8  of compressed records: XXH3 of the frame, 64 bits without a seed; else zero
 //     44  32  for each record: its hash
 //             the records: for each sequence 8, k 4, n 4, the other chains 8k, payload n
-// The collection <log>_heads has one document a chain: {_id: <chain>, seq, hash, records, epoch, halted: {…} if
-// halted}. A commit is one transaction: each chain's head is updated on the condition that it is as this writer last
-// saw it, and the segments are inserted. <log>_leases and <log>_repairs are explained at AcquireLease() and Repair().
+// The collection <log>_heads has one document per chain: {_id: <chain>, seq, hash, records, epoch, tree: {records,
+// peaks}, halted: {at, why, broken, changes, awaits: [{seq, why, held_by}]} if halted}. A commit is one transaction:
+// each chain's head is updated on the condition that it is as this writer last saw it, and the segments are inserted.
+// <log>_tree and the field tree are explained in braid/chain_tree.h, <log>_leases and <log>_repairs at AcquireLease()
+// and Repair().
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -52,18 +62,17 @@
 #include <string_view>
 #include <vector>
 
+#include "braid/chain_tree.h"
 #include "braid/clients.h"
+#include "braid/clock.h"
 #include "braid/status.h"
 
 namespace braid {
 
-class Clock;
 namespace chains {
 struct Parts;
 class WriterThreads;
 }  // namespace chains
-
-using ChainHash = std::array<uint8_t, 32>;
 
 /// What is appended.
 struct ChainRecord {
@@ -76,13 +85,16 @@ struct ChainRecord {
   /// If given, must be what follows from the head and the contents. Of `chain`, not of the chains in `also`.
   std::optional<ChainHash> prev_hash;
   std::optional<ChainHash> hash;
+  /// If not empty, why the caller refuses the record: nothing of it is stored, and its chains accept nothing that comes
+  /// after it until a record with its sequence is appended or Repair() gives it up. The answer is kBadValue.
+  std::string refused;
 };
 
 /// What became of an appended record.
 struct Appended {
   /// kChainBroken: it does not follow; says what was expected and what came, and the chain is halted. kChainHalted: it
-  /// was halted before. kLeaseLost: the chain is another process's now (what is stored already needs no lease).
-  /// kBadValue: not a record; nothing is halted.
+  /// was halted before; if the record is of several chains, all of them await it now. kLeaseLost: the chain is another
+  /// process's now (what is stored already needs no lease). kBadValue: not a record; nothing is halted.
   Status status;
   bool duplicate = false;  ///< was stored already; hash is the stored one
   ChainHash hash{};        ///< of the record in `chain`, if status is OK
@@ -99,6 +111,15 @@ struct ChainRecordView {
   int64_t created_at_ms = 0;  ///< when it was committed; not part of the hash
 };
 
+/// A record that was held back: its chains accept nothing that comes after it until it is appended or given up.
+struct AwaitedRecord {
+  int64_t sequence = 0;
+  std::string why;
+  /// The chain that has to be repaired first, if that is why the record was held back.
+  std::optional<int64_t> held_by;
+  bool operator==(const AwaitedRecord&) const = default;
+};
+
 /// The newest record of a chain.
 struct ChainHead {
   int64_t chain = 0;
@@ -107,25 +128,38 @@ struct ChainHead {
   int64_t records = 0;  ///< how many the chain has
   int64_t epoch = 0;    ///< the fencing token of the latest lease; 0 if there never was one
   std::string halted;   ///< why the chain is halted, or that its head is damaged; empty if neither
+  /// Whether only Repair() makes a halted chain go on. Otherwise it goes on when the awaited records are appended.
+  bool broken = false;
+  std::vector<AwaitedRecord> awaits;  ///< ascending
+  int64_t halt_changes = 0;           ///< how often the halt was changed since it began
+  /// Nothing if records were appended by a program that knows no trees: RepairAction::kTreeFromLog gives it one.
+  std::optional<ChainTree> tree = ChainTree();
 };
 
 /// The hash of a record as the comment above defines it. `also` must be ascending.
 ChainHash HashChainRecord(const ChainRecordView& record);
 
 struct ChainsOptions {
-  std::string database;
+  std::string database;  ///< where the log and its other collections are
   /// The log's collection; the names of the others begin with it.
   std::string log = "engine_output_log";
-  /// Who appends, a name no other process has. Empty: no leases, and appends of several processes to one chain take
-  /// turns by retry. Otherwise every append needs the chain's lease (C10).
+  /// Creates the collections and the index if absent. False: kNamespaceNotFound if there is no such log, and nothing is
+  /// written by Open().
+  bool create = true;
+  /// The name of the process that appends, which no other process has. Empty: no leases, and appends of several
+  /// processes to one chain take turns by retry. Otherwise every append needs the chain's lease (C10).
   std::string owner;
   /// How long a lease lasts without renewal. Default 10 s, at least 1 ms.
   std::chrono::milliseconds lease_ttl{10'000};
+  /// Whether one source numbers the records of all chains, so that no two may have one sequence. An append of a second
+  /// one is refused with kChainBroken if this object appended the first lately; Verify() finds all of them. Default
+  /// false.
+  bool unique_sequences = false;
   /// Zstandard's level for segments, -50..19; negative is faster, 0 stores records as they are. Default -1.
   int compression_level = -1;
-  /// What created_at, leases and repairs are dated by; null for the machine's.
+  /// What created_at, leases and repairs are dated by; null for the machine's. Must outlive the Chains.
   const Clock* clock = nullptr;
-  Status Validate() const;
+  Status Validate() const;  ///< OK, or the first field out of range, its value and its range.
 };
 
 struct VerifyOptions {
@@ -157,16 +191,22 @@ struct VerifyReport {
 };
 
 enum class RepairAction {
-  /// Go on from the head: the refused record stays refused, whatever follows the head is accepted.
+  /// Go on from the head: the refused record stays refused, whatever follows the head is accepted, up to the first
+  /// record that the chain awaits. kIllegalOperation if the chain is halted for awaited records alone.
   kResume,
+  /// The same, and the records that the chain awaits are given up. One of several chains is to be given up in all.
+  kSkip,
   /// Set the head to the newest record of the log, after a head was lost or changed; then go on. The whole chain must
-  /// verify otherwise. kConflictingOperationInProgress if it is written to meanwhile.
+  /// verify otherwise. kConflictingOperationInProgress if it is written to meanwhile. The tree is made anew, too.
   kHeadFromLog,
+  /// Makes the chain's tree anew from the log, whether the chain is halted or not; nothing else is changed. The whole
+  /// chain must verify. For chains that were written before there were trees, and after a node was lost or changed.
+  kTreeFromLog,
 };
 
 struct RepairOptions {
   RepairAction action = RepairAction::kResume;
-  std::string by;      ///< who decided it; needed
+  std::string by;      ///< the person or program that decided it; needed
   std::string reason;  ///< needed
 };
 
@@ -177,15 +217,17 @@ struct LeaseInfo {
   int64_t expires_at_ms = 0;
 };
 
-/// The chains of one store. Any thread; calls for one chain take turns. The Clients must outlive it.
+/// The chains of one store. Any thread; calls for one chain take turns. The Clients must outlive it. Nothing has to be
+/// closed: what Append() acknowledged is durable, and leases that are not released end by themselves.
 /// Invariants: (1) a record is stored only if its prev_hash is the hash of the chain's record before it; (2) Append()
-/// reports OK only once the record is durable; (3) a chain whose record was refused accepts nothing until Repair().
+/// reports OK only once the record is durable; (3) a chain whose record broke it accepts nothing until Repair(); (4) a
+/// chain accepts nothing past a record that was held back until that is appended or given up.
 class Chains {
  public:
   static constexpr size_t kPayloadBytesMax = 8u << 20;
   static constexpr size_t kBatchBytesMax = 64u << 20;
 
-  /// Creates the collections and the index if absent.
+  /// kBadValue if the options are not valid, kNamespaceNotFound if there is no log and none may be created.
   static Result<std::unique_ptr<Chains>> Open(Clients& clients, const ChainsOptions& options);
   ~Chains();
   Chains(const Chains&) = delete;
@@ -211,8 +253,16 @@ class Chains {
   /// Checked as by Merge().
   Status Read(int64_t chain, int64_t from_sequence, const std::function<Result<bool>(const ChainRecordView&)>& each);
 
-  /// Makes a halted chain go on; the only way. <log>_repairs keeps {symbol_id, at, by, reason, action, before, after,
-  /// halted}.
+  /// A record of a chain, and its path in the tree over the first `records` records; that it leads to a certain root is
+  /// for the caller to check. Reads as many records and nodes for a long chain as for a short one, nearly.
+  /// kBadValue if the record is not one of them, kRecordDamaged if a segment or a node is missing or cannot be read.
+  Result<ChainPlace> PlaceOf(int64_t chain, int64_t sequence, int64_t records);
+
+  /// The root of the tree over the first `records` records, from the stored nodes. Errors as of PlaceOf().
+  Result<ChainHash> RootAt(int64_t chain, int64_t records);
+
+  /// Makes a halted chain go on. <log>_repairs keeps {symbol_id, at, by, reason, action, before, after, halted,
+  /// skipped: [seq] if records were given up}.
   Status Repair(int64_t chain, const RepairOptions& options);
 
   /// Takes the lease of a chain that is free, expired or already ours, and gives its epoch, the fencing token. The
@@ -224,7 +274,7 @@ class Chains {
   Result<std::vector<int64_t>> RenewLeases();
   /// Gives the lease up, so that another can take it at once. OK if it is not held.
   Status ReleaseLease(int64_t chain);
-  /// All leases of the store, whoever has them.
+  /// All leases of the store, of all owners.
   Result<std::vector<LeaseInfo>> Leases();
 
   const ChainsOptions& options() const;
@@ -280,7 +330,7 @@ class ChainWriters {
 
   /// The Chains must outlive it.
   static Result<std::unique_ptr<ChainWriters>> Start(Chains& chains, const ChainWritersOptions& options);
-  /// Stop().
+  /// Stop(); what went wrong is then lost.
   ~ChainWriters();
   ChainWriters(const ChainWriters&) = delete;
   ChainWriters& operator=(const ChainWriters&) = delete;

@@ -1,6 +1,12 @@
 // Checkpoints of hash chains: a signed statement of where every chain stood, kept outside the store, which proves later
 // that history was not rewritten (CheckAgainst) and that one record was part of it (VerifyInclusion). Everything here
-// is a pure function of its arguments, except what reads or writes a key file.
+// is a pure function of its arguments, except what reads or writes a key file: any thread, and nothing to close.
+//
+//   const SigningKey key = SigningKey::Generate();
+//   BRAID_TRY(const Checkpoint made, MakeCheckpoint({.store = "ledger", .created_at_ms = now, .heads = heads}, key));
+//   const std::string text = ToJson(made);                         // kept elsewhere; years later:
+//   BRAID_TRY(const Checkpoint kept, ParseCheckpoint(text));
+//   BRAID_CHECK_OK(CheckAgainst(kept, key.public_key(), hash_of)); // kChainBroken names what was rewritten
 #pragma once
 
 #include <array>
@@ -20,7 +26,7 @@ namespace braid {
 using Sha256Hash = std::array<uint8_t, 32>;
 using Ed25519Signature = std::array<uint8_t, 64>;
 
-/// Who may check: an Ed25519 public key.
+/// What signatures are checked with: an Ed25519 public key.
 class PublicKey {
  public:
   using Bytes = std::array<uint8_t, 32>;
@@ -47,7 +53,7 @@ class PublicKey {
   Bytes bytes_;
 };
 
-/// Who may sign: an Ed25519 private key. Its bytes are wiped from memory with it.
+/// What checkpoints are signed with: an Ed25519 private key. Its bytes are wiped from memory with it.
 class SigningKey {
  public:
   using Seed = std::array<uint8_t, 32>;
@@ -72,15 +78,18 @@ class SigningKey {
   PublicKey public_key_;
 };
 
-/// The last record of a chain.
+/// Where a chain stood.
 struct CheckpointHead {
   int64_t chain = 0;
-  int64_t sequence = 0;  ///< Never negative.
-  Sha256Hash hash{};
+  int64_t sequence = 0;  ///< Of its last record; never negative.
+  Sha256Hash hash{};     ///< Of its last record.
+  int64_t records = 0;   ///< How many it has; never negative. 0 in a checkpoint of version 1, as is the next.
+  Sha256Hash tree{};     ///< The root of its tree (braid/chain_tree.h).
   bool operator==(const CheckpointHead&) const = default;
 };
 
-constexpr int64_t kCheckpointVersion = 1;
+/// What is made. Version 1, without trees, is still read and checked: histories are vouched for by it.
+constexpr int64_t kCheckpointVersion = 2;
 /// Chains in a checkpoint: what the longest JSON text that is read back (128 MiB) has room for.
 constexpr size_t kCheckpointChainsMax = 500'000;
 
@@ -89,7 +98,7 @@ constexpr size_t kCheckpointChainsMax = 500'000;
 /// Signed bytes, integers big-endian and signed ones in two's complement:
 ///
 ///      0  16  "braid checkpoint" in ASCII
-///     16   4  version, 1
+///     16   4  version, 1 or 2
 ///     20   8  sequence
 ///     28   8  created_at in milliseconds since 1970
 ///     36   8  number of chains
@@ -98,11 +107,13 @@ constexpr size_t kCheckpointChainsMax = 500'000;
 ///     80   …  the store's name in UTF-8
 ///
 /// The root is that of RFC 6962, section 2.1, with SHA-256. Leaf i is the head of the i-th chain in ascending order of
-/// chain ids, as 48 bytes:
+/// chain ids, as 88 bytes; version 1 has the first 48 of them:
 ///
 ///      0   8  chain
 ///      8   8  sequence
 ///     16  32  hash
+///     48   8  number of records
+///     56  32  root of the chain's tree
 struct SignedStatement {
   int64_t version = kCheckpointVersion;
   std::string store;          ///< Which store it is about: 1 to 1024 bytes of UTF-8 without NUL.
@@ -160,7 +171,8 @@ struct HashedFields {
   std::span<const int64_t> also;  ///< Other chains that carry the record: ascending, each once, without `chain`.
   std::string_view payload;
 };
-/// Given by the caller, since the encoding that is hashed is that of the chains. Must be collision-free in all fields.
+/// Given by the caller, since the encoding that is hashed is that of the chains. Must be collision-free in all fields,
+/// and hash no bytes that begin with 0x01, as those of an inner node do.
 using RecordHash = std::function<Sha256Hash(const HashedFields& record)>;
 
 struct ProvenRecord {
@@ -172,36 +184,40 @@ struct ProvenRecord {
   bool operator==(const ProvenRecord&) const = default;
 };
 
-/// A record after the proven one. Its chain is the same, and its prev_hash what the verifier has computed so far.
-struct LaterRecord {
-  int64_t sequence = 0;
-  std::vector<int64_t> also;
-  std::string payload;
-  bool operator==(const LaterRecord&) const = default;
-};
-
-/// That a record was in its chain when a checkpoint was made: the records from it to the head give the head's hash, the
-/// Merkle path from the head gives the root, and the root is signed. Carries all that is needed to check it.
+/// That a record was in its chain when a checkpoint was made: its hash and the path through the chain's tree give the
+/// root of that, with which the head and the path through the checkpoint's tree give the root that is signed. Carries
+/// all that is needed to check it, and of other records nothing but hashes.
 struct InclusionProof {
   SignedStatement statement;
   ProvenRecord record;
-  std::vector<LaterRecord> later;  ///< Ascending; the last is the head. Empty if the record itself is the head.
-  int64_t head_index = 0;          ///< Of the chain among all chains of the checkpoint.
-  std::vector<Sha256Hash> path;    ///< Siblings from the leaf upwards.
+  int64_t record_index = 0;             ///< The number of records before it in its chain.
+  std::vector<Sha256Hash> record_path;  ///< Siblings from the record's hash upwards.
+  int64_t head_sequence = 0;            ///< Of the chain's last record in the checkpoint, as are the next two.
+  Sha256Hash head_hash{};
+  int64_t records = 0;
+  int64_t head_index = 0;             ///< Of the chain among all chains of the checkpoint.
+  std::vector<Sha256Hash> head_path;  ///< Siblings from the chain's leaf upwards.
   bool operator==(const InclusionProof&) const = default;
 };
 
-/// kChainBroken if the records do not lead to the chain's head in the checkpoint, kBadValue if it has no such chain,
-/// kInvalidLength if the JSON text would be longer than ParseInclusionProof reads (128 MiB).
-Result<InclusionProof> MakeInclusionProof(const Checkpoint& checkpoint, ProvenRecord record,
-                                          std::vector<LaterRecord> later, const RecordHash& hash_of);
+/// Where a record is in its chain's tree.
+struct RecordPlace {
+  int64_t index = 0;
+  std::vector<Sha256Hash> path;
+};
+
+/// kChainBroken if the record and its place do not lead to the chain's root in the checkpoint, kBadValue if that has no
+/// such chain, kUnsupportedFormat if it is of version 1.
+Result<InclusionProof> MakeInclusionProof(const Checkpoint& checkpoint, ProvenRecord record, RecordPlace place,
+                                          const RecordHash& hash_of);
 
 /// OK only if `key` signed a checkpoint in which the record is. A pure function: no store, no clock, no file. Whoever
 /// holds the checkpoint can compare its statement with the proof's to see that it is about the same one.
 Status VerifyInclusion(const InclusionProof& proof, const PublicKey& key, const RecordHash& hash_of);
 
 std::string ToJson(const InclusionProof& proof);
-/// As strict as ParseCheckpoint; whether the proof holds is for VerifyInclusion to judge.
+/// As strict as ParseCheckpoint; whether the proof holds is for VerifyInclusion to judge. Proofs of version 1, which
+/// carried all later records, are kUnsupportedFormat.
 Result<InclusionProof> ParseInclusionProof(std::string_view json);
 
 }  // namespace braid

@@ -1,4 +1,11 @@
 // Clients: where every pattern and service gets its connections from, whatever the store is (E5).
+//
+//   Result<std::unique_ptr<Clients>> store = Clients::Connect("mongodb://127.0.0.1:27017");
+//   if (!store.ok()) return store.error();
+//   BRAID_TRY(Document reply, (*store)->Acquire().Command("admin", {{"ping", 1}}));
+//
+// braid/embedded.h opens a directory in this process as the same kind of object, and OpenStore() there opens whichever
+// of the two a name says.
 #pragma once
 
 #include <mongoc/mongoc.h>
@@ -7,13 +14,14 @@
 #include <string>
 #include <utility>
 
+#include "braid/document.h"
 #include "braid/status.h"
 
 namespace braid {
 
 class Client;
 
-/// A store to talk to, as libmongoc clients. Any thread.
+/// A store to talk to, as libmongoc clients. Any thread. Must outlive the Client objects and the patterns that use it.
 class Clients {
  public:
   /// A server, replica set or sharded cluster. Checks the URI and that a server answers there, within 5 s unless the
@@ -23,10 +31,17 @@ class Clients {
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
 
+  /// A client for this thread, until it is destroyed. Cheap: clients are kept and lent again.
   Client Acquire();
 
-  /// False if an error of the store lasts for as long as this object does, so that trying again is of no use.
-  virtual bool MayRecover(const Status& /*error*/) const { return true; }
+  /// Ends the use of the store and tells what went wrong at the end, which a destructor cannot tell. Every Client must
+  /// have been given back, else kConflictingOperationInProgress, and nothing is closed. Nothing but the destructor and
+  /// Close() may be called afterwards. A server is told nothing, so that this is always OK for a connection.
+  virtual Status Close() { return {}; }
+
+  /// False if an error of the store lasts for as long as this object does, so that trying again is of no use: a damaged
+  /// file has to be restored first.
+  virtual bool MayRecover(const Status& error) const { return error.code() != Code::kStorageCorrupt; }
 
  protected:
   Clients() = default;
@@ -50,6 +65,10 @@ class Client {
   ~Client() {
     if (client_ != nullptr) clients_->Push(client_);
   }
+  /// Runs a command, such as {{"createIndexes", "orders"}, …}, and gives the server's reply; the server's error if it
+  /// fails. Not part of any transaction.
+  Result<Document> Command(const std::string& database, const Document& command) const;
+  /// For any function of libmongoc.
   mongoc_client_t* get() const { return client_; }
 
  private:

@@ -1,4 +1,12 @@
-// Embedded: a whole Braid inside a program. A directory is opened, and libmongoc clients talk to it by function call.
+// Embedded: a whole Braid inside a program. A directory is opened, and its clients talk to it by function call.
+//
+//   BRAID_TRY(std::unique_ptr<Embedded> store, Embedded::Open({.directory = "./data"}));
+//   BRAID_CHECK_OK(RunTransaction(*store, {.database = "example"}, [](Transaction& transaction) {
+//     return transaction.Insert("visits", {{"page", "/"}});
+//   }));
+//   return store->Close();
+//
+// OpenStore() opens a directory or connects to a server, as its argument says: the rest of a program is the same.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +19,20 @@
 namespace braid {
 
 struct EmbeddedOptions {
-  /// Where the data lives; created if absent. One process at a time has it open.
+  /// Where the data lives. One process at a time has it open.
   std::string directory;
+  /// Creates a store where there is none. False: that is kNamespaceNotFound, and the disk is left as it is.
+  bool create = true;
+  /// Opens a private view instead of the directory itself, so that nothing is written there: for a directory that may
+  /// only be read, or that another process has open. Writes are lost when the object ends.
+  bool private_view = false;
   /// Logical shards of new sharded collections. Default 4, 1..1024; a directory that has more keeps them.
   uint32_t shards = 4;
   /// Memory for cached data and unwritten changes. Default 512 MiB, at least 16 MiB.
   uint64_t cache_bytes = 512ull << 20;
+  /// Opens what is left of a store whose files have lost what had been durable; the log says what is missing. False:
+  /// that is kStorageCorrupt.
+  bool accept_loss = false;
 };
 
 struct ListenOptions {
@@ -27,32 +43,51 @@ struct ListenOptions {
 };
 
 /// The engine and its clients in one process (E5). Any number of clients and threads; each client's commands run on the
-/// thread that calls libmongoc. Every Client must be given back before the Embedded ends.
+/// thread that calls libmongoc. Every Client must be given back before the Embedded ends, and nothing else may use it
+/// while it is destroyed or closed.
 class Embedded final : public Clients {
  public:
   /// kFileAlreadyOpen if another process has the directory.
   static Result<std::unique_ptr<Embedded>> Open(const EmbeddedOptions& options);
+  /// Close(), if that was not called; what went wrong is then lost.
   ~Embedded() override;
+  /// Ends the server of Listen(), makes durable what was written with {j: false} or {w: 0}, and gives the directory
+  /// back. kStoreReadOnly if the store had stopped to take writes; it is closed then, too.
+  Status Close() override;
 
   /// Serves the same data over TCP too, until the object ends; once. Gives the address, such as "127.0.0.1:27017".
   Result<std::string> Listen(const ListenOptions& options);
 
   /// A store that went read-only (a full disk, a damaged file) has to be opened anew.
-  bool MayRecover(const Status& error) const override { return error.code() != Code::kStoreReadOnly; }
+  bool MayRecover(const Status& error) const override {
+    return error.code() != Code::kStoreReadOnly && Clients::MayRecover(error);
+  }
 
  private:
   struct Parts;
   explicit Embedded(std::unique_ptr<Parts> parts);
   mongoc_client_t* Pop() override;
   void Push(mongoc_client_t* client) override;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Parts> parts_;  // null once closed
 };
 
 /// True for mongodb:// and mongodb+srv://.
 bool IsUri(const std::string& store);
 
-/// The one store option: a URI is connected to, anything else is a directory that is opened in this process. Who uses
-/// the result cannot tell the difference.
-Result<std::unique_ptr<Clients>> OpenStore(const std::string& store);
+/// What a store is opened for.
+enum class StoreUse {
+  kCreate,    ///< to write; a directory without a store gets one
+  kExisting,  ///< to write to a store that must be there
+  /// To read from a store that must be there. A directory that cannot be written to, or that another process has open,
+  /// is read through a private view; nothing is written there.
+  kRead,
+};
+
+/// kBadValue for a URI of an unknown scheme, such as http://host, which would otherwise be taken for a directory.
+Status CheckStoreName(const std::string& store);
+
+/// The one store option: a URI is connected to, anything else is a directory that is opened in this process. The caller
+/// cannot tell the difference. kNamespaceNotFound for a directory that holds no store, unless it may be created.
+Result<std::unique_ptr<Clients>> OpenStore(const std::string& store, StoreUse use = StoreUse::kCreate);
 
 }  // namespace braid

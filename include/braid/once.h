@@ -1,5 +1,14 @@
 // Once: effects that happen exactly once per key and calculation, however often and in whatever pieces they are asked
 // for (A4, A5).
+//
+//   BRAID_TRY(const Once once, Once::Open({.database = "example", .collection = "seen", .calculations = {"views"}}));
+//   Status status = RunTransaction(*store, {.database = "example"}, [&](Transaction& transaction) -> Status {
+//     BRAID_TRY(const auto claimed, once.Claim(transaction, events));   // events: std::vector<std::string>
+//     for (size_t i = 0; i < events.size(); ++i) {
+//       if (claimed[i].missing != 0) BRAID_CHECK_OK(CountView(transaction, events[i]));  // not a duplicate
+//     }
+//     return {};
+//   });
 #pragma once
 
 #include <cstdint>
@@ -23,11 +32,12 @@ struct OnceOptions {
   /// Field names of the flags. Bit i of every mask below stands for the i-th.
   std::vector<std::string> calculations;
 
-  Status Validate() const;
+  Status Validate() const;  ///< OK, or which calculation's name is no field's name, or that there are too many
 };
 
 /// The flags of what was done. Use it inside the transaction that makes the effects: then flag and effect are kept
-/// together or not at all, and of two that claim the same effect one runs again and finds it done. Any thread.
+/// together or not at all, and of two that claim the same effect one runs again and finds it done. Any thread. Holds
+/// nothing but its options: it may be copied, and there is nothing to close. An error of any call is one of the store.
 class Once {
  public:
   struct Claimed {
@@ -36,8 +46,8 @@ class Once {
     /// The key was known before: some of it was done, or it was awaited.
     bool known = false;
   };
-  /// Options that are not valid are the answer to every call.
-  explicit Once(OnceOptions options) : options_(std::move(options)), valid_(options_.Validate()) {}
+  /// kBadValue if the options are not valid. Touches no store: the collection comes with the first claim.
+  static Result<Once> Open(OnceOptions options);
 
   uint32_t all() const { return (uint32_t{1} << options_.calculations.size()) - 1; }
 
@@ -60,13 +70,14 @@ class Once {
                         const std::function<Status(std::span<const std::string> ids)>& each) const;
 
   /// The calculations that a document of the collection says are done.
-  uint32_t FlagsOf(const bson_t& document) const;
+  uint32_t FlagsOf(const Document& document) const;
 
   const OnceOptions& options() const { return options_; }
 
  private:
-  const OnceOptions options_;
-  const Status valid_;
+  explicit Once(OnceOptions options) : options_(std::move(options)) {}
+
+  OnceOptions options_;
 };
 
 }  // namespace braid

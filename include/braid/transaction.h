@@ -1,14 +1,26 @@
 // RunTransaction: several changes that happen together or not at all, on any store that speaks the MongoDB protocol.
+//
+//   Status status = RunTransaction(*store, {.database = "shop"}, [&](Transaction& transaction) -> Status {
+//     BRAID_TRY(std::optional<Document> lamp, transaction.FindOne("products", {{"_id", "lamp"}}));
+//     if (!lamp || lamp->GetOr<int64_t>("qty", 0) < 1) return Status(Code::kBadValue, "there is no lamp left");
+//     BRAID_CHECK_OK(transaction.Insert("orders", {{"product", "lamp"}, {"user", "ann"}}));
+//     const Transaction::Update sold{.filter = {{"_id", "lamp"}}, .change = {{"$inc", {{"qty", -1}}}}};
+//     return transaction.UpdateOne("products", sold).status();
+//   });
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "braid/clients.h"
+#include "braid/document.h"
 
 namespace braid {
 
@@ -17,8 +29,8 @@ namespace braid {
 class Transaction {
  public:
   struct Update {
-    const bson_t* filter;
-    const bson_t* change;
+    Document filter;
+    Document change;  ///< operators, such as {{"$inc", {{"n", 1}}}}
     bool upsert = false;
   };
   struct Matched {
@@ -27,31 +39,50 @@ class Transaction {
     int64_t upserted = 0;
   };
   struct FindOptions {
-    const bson_t* sort = nullptr;
-    const bson_t* projection = nullptr;
-    int64_t limit = 0;  // 0: no limit
+    Document sort;        ///< such as {{"at", -1}}; empty: in any order
+    Document projection;  ///< empty: all fields
+    int64_t limit = 0;    ///< 0: no limit
+    Document hint;        ///< the key pattern of the index to use; empty: the store chooses
   };
-  using OnDocument = std::function<Status(const bson_t& document)>;
+  /// Gets a document that lives for the call; a copy of it may be kept.
+  using OnDocument = std::function<Status(const Document& document)>;
 
   /// Where every call works.
   const std::string& database() const { return database_; }
 
   /// Calls `each` for every document that matches; its error ends the walk and is returned.
-  Status Find(const std::string& collection, const bson_t* filter, const FindOptions& options, const OnDocument& each);
-  Status Find(const std::string& collection, const bson_t* filter, const OnDocument& each) {
+  Status Find(const std::string& collection, const Document& filter, const FindOptions& options,
+              const OnDocument& each);
+  Status Find(const std::string& collection, const Document& filter, const OnDocument& each) {
     return Find(collection, filter, FindOptions(), each);
   }
+  /// The first document that matches; nothing if there is none.
+  Result<std::optional<Document>> FindOne(const std::string& collection, const Document& filter);
   /// The documents of these _ids, in any order; unknown ones are left out.
   Status FindIds(const std::string& collection, std::span<const std::string> ids, const OnDocument& each);
-  /// A document that is there already is kDuplicateKey, or a conflict that makes the whole body run again.
+  /// How many documents match.
+  Result<int64_t> Count(const std::string& collection, const Document& filter);
+
+  /// A document that is there already is kDuplicateKey, or a conflict that makes the whole body run again. One without
+  /// an _id gets an ObjectId.
+  Status Insert(const std::string& collection, const Document& document);
+  Status Insert(const std::string& collection, std::span<const Document> documents);
   Status Insert(const std::string& collection, std::span<const bson_t* const> documents);
   /// Each changes one document at most.
   Result<Matched> UpdateOnes(const std::string& collection, std::span<const Update> updates);
+  Result<Matched> UpdateOne(const std::string& collection, const Update& update) {
+    return UpdateOnes(collection, {&update, 1});
+  }
   /// Removes every document that matches.
-  Status Remove(const std::string& collection, const bson_t* filter);
+  Status Remove(const std::string& collection, const Document& filter);
 
+  /// For the functions of libmongoc that the calls above do not cover: add the session to their options
+  /// (mongoc_client_session_append) and give Failed() what they answered.
   mongoc_client_t* client() const { return client_; }
   mongoc_client_session_t* session() const { return session_; }
+
+  /// Texts that an object keeps for as long as this run of the body lasts; nothing is stored. `owner` is the object.
+  std::unordered_set<std::string>& Notes(const void* owner) { return notes_[owner]; }
 
   /// Remembers what the server said of a failed command of the body's own, so that its labels decide on a retry.
   Status Failed(const bson_t& reply, const bson_error_t& error);
@@ -65,7 +96,8 @@ class Transaction {
   mongoc_client_t* client_;
   mongoc_client_session_t* session_;
   std::string database_;
-  std::unique_ptr<bson_t, void (*)(bson_t*)> failure_{nullptr, bson_destroy};
+  std::map<const void*, std::unordered_set<std::string>> notes_;
+  std::optional<Document> failure_;  // what the server said of the command that failed
 };
 
 struct TransactionOptions {

@@ -3,8 +3,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/log.h"
+
 namespace braid {
 void AssertFailed(const char* condition, const char* file, int line) {
+  log::Flush();  // what led here comes first
   std::fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, condition);
   std::abort();
 }

@@ -1,12 +1,17 @@
-// The server's log: one line per event, to standard error. spdlog writes it; its headers are costly to compile and stay
-// in log.cc.
+// The server's log: one line per event, to standard error or a file. Logging never waits for whoever reads it
+// (log_writer.h). spdlog makes the lines; its headers are costly to compile and stay in log.cc.
 #pragma once
 
 #include <fmt/core.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
+
+#include "braid/status.h"
 
 namespace braid::log {
 
@@ -15,11 +20,37 @@ enum class Level { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 /// "warning" is kWarning, and so on; anything else is kOff.
 Level LevelOf(std::string_view name);
 
-/// Sets the level, and keeps the last lines in memory for getLog.
+/// A line is `2026-01-31T12:00:00.000+00:00 info message` or a JSON object:
+///   {"t": "2026-01-31T12:00:00.000+00:00", "level": "info", "component": "server", "message": "…", "attributes": {…}}
+enum class Format { kText, kJson };
+/// Of the lines from here on.
+void SetFormat(Format format);
+
+/// Sets the level, sends the log to standard error, and keeps the last lines in memory for getLog.
 void Init(Level level);
+void SetLevel(Level level);
+
+/// From here on the log goes to the end of this file, which is created if absent. Again with the same name after
+/// somebody has moved the file away. On an error nothing has changed.
+Status OpenFile(const std::string& path);
+
+/// Waits until what was logged is written, at most a second.
+void Flush();
+
+/// Lines that could not be written, or not quickly enough.
+uint64_t Dropped();
 
 /// The newest lines, oldest first, for `getLog: "global"`.
 std::vector<std::string> Recent();
+
+/// Something known of an event. In text it stands behind the message, as name=value.
+struct Attribute {
+  std::string_view name;
+  std::variant<int64_t, std::string> value;
+};
+/// An event with what is known of it; `component` is the part of the server that it is about, shown in JSON.
+void Event(Level level, std::string_view component, std::string_view message,
+           std::span<const Attribute> attributes = {});
 
 namespace internal {
 bool IsLogged(Level level);

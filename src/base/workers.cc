@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/mutex.h"
+
 namespace braid {
 
 struct Workers::Job {
@@ -11,9 +13,9 @@ struct Workers::Job {
   const std::function<void(size_t)>& piece;
   const size_t count;
   std::atomic<size_t> next{0};
-  std::mutex mu;
-  std::condition_variable all_done;
-  size_t done = 0;  // guarded by mu
+  Mutex mu;
+  CondVar all_done;
+  size_t done BRAID_GUARDED_BY(mu) = 0;
 };
 
 Workers::Workers(size_t threads) {
@@ -22,10 +24,10 @@ Workers::Workers(size_t threads) {
 
 Workers::~Workers() {
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -37,34 +39,34 @@ void Workers::Work(Job& job) {
     ++finished;
   }
   if (finished == 0) return;
-  std::lock_guard lock(job.mu);
+  const MutexLock lock(job.mu);
   job.done += finished;
-  if (job.done == job.count) job.all_done.notify_all();
+  if (job.done == job.count) job.all_done.NotifyAll();
 }
 
 void Workers::Run(size_t count, const std::function<void(size_t)>& piece) {
   const auto job = std::make_shared<Job>(piece, count);
   const size_t helpers = count < 2 ? 0 : std::min(count - 1, threads_.size());
   if (helpers > 0) {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     for (size_t i = 0; i < helpers; ++i) queue_.push_back(job);
   }
-  for (size_t i = 0; i < helpers; ++i) wake_.notify_one();
+  for (size_t i = 0; i < helpers; ++i) wake_.NotifyOne();
   Work(*job);
-  std::unique_lock lock(job->mu);
-  job->all_done.wait(lock, [&] { return job->done == job->count; });
+  MutexLock lock(job->mu);
+  job->all_done.Wait(lock, [&]() BRAID_REQUIRES(job->mu) { return job->done == job->count; });
 }
 
 void Workers::Loop() {
-  std::unique_lock lock(mu_);
+  MutexLock lock(mu_);
   while (true) {
-    wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+    wake_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return stop_ || !queue_.empty(); });
     if (queue_.empty()) return;
     const std::shared_ptr<Job> job = std::move(queue_.front());
     queue_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     Work(*job);
-    lock.lock();
+    lock.Lock();
   }
 }
 

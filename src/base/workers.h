@@ -1,13 +1,13 @@
 // Workers: a few threads that help a caller with pieces of one job.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace braid {
 
@@ -27,10 +27,10 @@ class Workers {
   static void Work(Job& job);
   void Loop();
 
-  std::mutex mu_;
-  std::condition_variable wake_;
-  std::deque<std::shared_ptr<Job>> queue_;  // a job once for each helper it can use
-  bool stop_ = false;
+  Mutex mu_;
+  CondVar wake_;
+  std::deque<std::shared_ptr<Job>> queue_ BRAID_GUARDED_BY(mu_);  // a job once for each helper it can use
+  bool stop_ BRAID_GUARDED_BY(mu_) = false;
   std::vector<std::thread> threads_;
 };
 

@@ -10,8 +10,8 @@
 #include "bench/report.h"
 #include "bench/suite.h"
 #include "braid/embedded.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
-#include "cli/store_option.h"
 #include "cli/subcommands.h"
 #include "client/server_process.h"
 
@@ -192,6 +192,10 @@ constexpr Subcommand kBenches[] = {
      "Hot counters of staking events: one document, logical shards chosen at random, and Braid's way, durable and "
      "exact.",
      SetUpBenchCounters},
+    {"explorer",
+     "The block explorer's index: import alone and beside readers, the ten queries on a growing chain, and pops; "
+     "verified.",
+     SetUpBenchExplorer},
     {"ledger",
      "Hash chains: one for everything beside one a symbol with parallel writers, durable and verified; reading and "
      "verifying them beside SHA-256.",

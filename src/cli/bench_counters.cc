@@ -6,8 +6,8 @@
 
 #include "base/strings.h"
 #include "bench/counters.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
-#include "cli/store_option.h"
 #include "cli/subcommands.h"
 #include "client/handles.h"
 

@@ -73,6 +73,28 @@ TEST_F(ConfigTest, NoTablesNoFractions) {
   EXPECT_FALSE(Read("config = 'other.toml'").ok());
 }
 
+TEST_F(ConfigTest, OptionsCanBeGivenAgain) {
+  ASSERT_OK(Read("port = 7\ncache-size = '1KB'", "--bind a --bind b --test-commands"));
+  const GivenOptions given = OptionsGiven(app_);
+  EXPECT_EQ(given.size(), 5u);  // with --config
+  CLI::App other("test", "serve");
+  std::vector<std::string> bind;
+  int port = 0;
+  uint64_t cache = 0;
+  bool test_commands = false;
+  other.add_option("--port", port);
+  other.add_option("--bind", bind);
+  other.add_option("--cache-size", cache)->transform(CLI::AsSizeValue(false));
+  other.add_flag("--test-commands", test_commands);
+  AddConfigOption(other);
+  ASSERT_OK(GiveOptions(other, given));
+  EXPECT_EQ(port, 7);
+  EXPECT_EQ(cache, 1024u);
+  EXPECT_TRUE(test_commands);
+  EXPECT_THAT(bind, ElementsAre("a", "b"));
+  EXPECT_EQ(OptionsGiven(other), given);
+}
+
 TEST_F(ConfigTest, BrokenAndMissingFiles) {
   EXPECT_THAT(std::string(Read("port = ").message()), HasSubstr("braid.toml line 1"));
   app_.parse("--config /nonexistent/braid.toml");

@@ -4,9 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
-#include "cli/namespace_option.h"
-#include "cli/store_option.h"
 #include "cli/subcommands.h"
 #include "cli/transfer/exporter.h"
 #include "cli/transfer/progress.h"
@@ -39,7 +38,7 @@ void AddExportOptions(CLI::App& app, ExportArgs& args) {
                  "relaxed: numbers and dates are easy to read; canonical: every type is kept exactly.")
       ->check(CLI::IsMember({"canonical", "relaxed"}))
       ->capture_default_str();
-  app.add_flag("--jsonArray", options.json_array, "One array of documents instead of a document a line.");
+  app.add_flag("--jsonArray", options.json_array, "One array of documents instead of one document per line.");
   app.add_flag("--pretty", options.pretty, "Spreads documents over lines.");
   app.add_option("-f,--fields", args.fields, "Fields to write, with commas between; dots go inside: address.city.")
       ->type_name("LIST");
@@ -96,7 +95,7 @@ Status Write(ExportArgs& args, Clients& clients, FILE* out, transfer::ExportCoun
 Status RunExport(ExportArgs& args) {
   BRAID_CHECK_OK(PrepareExport(args));
   const transfer::ExportOptions& options = args.options;
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.store, StoreUse::kRead));
   BRAID_TRY(const bool exists, Exists(*clients, options));
   if (!exists) {
     transfer::PrintLine(StrCat("there is no collection ", options.database, ".", options.collection, " in ", args.store,

@@ -3,9 +3,8 @@
 #include <filesystem>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
-#include "cli/namespace_option.h"
-#include "cli/store_option.h"
 #include "cli/subcommands.h"
 #include "cli/transfer/importer.h"
 #include "cli/transfer/progress.h"

@@ -6,15 +6,16 @@
 
 #include "base/strings.h"
 #include "braid/embedded.h"
-#include "cli/store_option.h"
+#include "cli/common_options.h"
 #include "cli/subcommands.h"
 #include "client/handles.h"
+#include "services/explorer/collections.h"
+#include "services/explorer/explorer.h"
 #include "services/schema/schema.h"
 #include "services/settlement/collections.h"
 #include "services/settlement/service.h"
 #include "services/shop/collections.h"
 #include "services/shop/shop.h"
-#include "services/staking/collections.h"
 #include "services/staking/tables.h"
 
 namespace braid::cli {
@@ -46,21 +47,18 @@ struct InitResult {
 std::vector<InitService> AllServices() {
   return {{"shop", braid::shop::ShopOptions().database, braid::shop::Collections()},
           {"staking", braid::staking::Options().database, braid::staking::Collections()},
-          {"settlement", braid::settlement::Options().database, braid::settlement::Collections()}};
+          {"settlement", braid::settlement::Options().database, braid::settlement::Collections()},
+          {"explorer", braid::explorer::ExplorerOptions().database, braid::explorer::Collections()}};
 }
 
 Result<std::vector<InitService>> ChooseServices(const InitArgs& args) {
   std::vector<InitService> chosen;
   for (const std::string& name : args.names) {
-    if (name == "explorer") {
-      return Status(Code::kBadValue,
-                    "explorer: its collections come with the explorer service, which is not there yet");
-    }
     auto all = AllServices();
     const auto service = std::ranges::find(all, name, &InitService::name);
     if (service == all.end()) {
-      return Status(Code::kBadValue,
-                    StrCat("there is no service '", name, "'; the services are shop, staking and settlement"));
+      return Status(Code::kBadValue, StrCat("there is no service '", name,
+                                            "'; the services are shop, staking, settlement and explorer"));
     }
     if (std::ranges::find(chosen, name, &InitService::name) == chosen.end()) chosen.push_back(*service);
   }
@@ -158,7 +156,8 @@ Status RunInit(const InitArgs& args) {
     return Status(Code::kBadValue,
                   StrCat("--store ", args.store, ": there is no such directory, and --diff makes none"));
   }
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
+  BRAID_TRY(const std::unique_ptr<Clients> clients,
+            OpenStoreFor(args.store, args.diff ? StoreUse::kRead : StoreUse::kCreate));
   std::vector<InitResult> results;
   for (const InitService& service : services) {
     BRAID_TRY(schema::Report report, args.diff ? schema::Compare(*clients, service.database, service.collections)
@@ -181,7 +180,8 @@ Status RunInit(const InitArgs& args) {
 
 Action SetUpInit(CLI::App& app) {
   const auto args = std::make_shared<InitArgs>();
-  app.add_option("NAME", args->names, "shop, staking, settlement; all of them if none is named.")->type_name("");
+  app.add_option("NAME", args->names, "shop, staking, settlement, explorer; all of them if none is named.")
+      ->type_name("");
   AddStoreOption(app, args->store);
   app.add_option("-d,--db", args->database,
                  "Database, if one service is named. By default it has the name of the service.")

@@ -17,6 +17,10 @@ const std::atomic<bool>& StopOnInterrupt() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction hang_up {};
+  sigaction(SIGHUP, nullptr, &hang_up);
+  if (hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // ignored under nohup
+  signal(SIGUSR1, SIG_IGN);  // opens a server's log file anew; there is none here
   return stopped;
 }
 

@@ -5,7 +5,8 @@
 
 namespace braid::cli {
 
-/// From here on the first SIGINT or SIGTERM sets the flag that is returned, and the second ends the process as usual.
+/// From here on the first SIGINT, SIGTERM or SIGHUP sets the flag that is returned, and the second ends the process as
+/// usual. SIGUSR1, which asks a server to open its log file anew, is ignored.
 const std::atomic<bool>& StopOnInterrupt();
 
 }  // namespace braid::cli

@@ -1,16 +1,56 @@
 // braid: reads the command line and runs the subcommand.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <span>
+#include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "cli/subcommands.h"
+#include "client/handles.h"
+#include "client/json_output.h"
 
 // Read by jemalloc: large replies come and go, and giving their memory back to the kernel each time costs more than
-// they do. A minute's worth of it is kept. An option by MALLOC_CONF in the environment goes before.
+// they do. What was not used again for two seconds goes back, by a thread of jemalloc's: a server with nothing to do
+// would keep it otherwise. An option by MALLOC_CONF in the environment goes before.
 extern "C" const char* malloc_conf;
-const char* malloc_conf = "oversize_threshold:0,dirty_decay_ms:60000,muzzy_decay_ms:60000";
+const char* malloc_conf = "oversize_threshold:0,dirty_decay_ms:2000,muzzy_decay_ms:0,background_thread:true";
 
 namespace {
+
+// The exit codes of every subcommand (docs/tools.md).
+constexpr int kDone = 0;
+constexpr int kFailed = 1;  // something was refused, is damaged or could not be done
+constexpr int kUsage = 2;   // the command line is wrong
+
+// What is in standard output's buffer is written only now: a full disk would otherwise pass for success.
+int FlushOutput() {
+  errno = 0;
+  std::cout.flush();
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return kDone;
+  const int reason = errno;
+  std::fprintf(stderr, "braid: cannot write to standard output%s%s\n", reason != 0 ? ": " : "",
+               reason != 0 ? std::strerror(reason) : "");
+  return kFailed;
+}
+
+// --json of a command that failed before it could print its object: one that says why (F4). Asked of the words
+// themselves: a command line that is wrong was not read to its end.
+void PrintFailure(std::span<char* const> words, braid::Code code, std::string_view message) {
+  const bool asked =
+      std::any_of(words.begin(), words.end(), [](const char* word) { return std::string_view(word) == "--json"; });
+  if (!asked || braid::client::JsonPrinted()) return;
+  braid::client::Bson error;
+  error.Text("code", braid::CodeName(code)).Text("message", message);
+  braid::client::Bson object;
+  object.Bool("ok", false).Document("error", error);
+  braid::client::PrintJson(object);
+}
 
 int Run(int argc, char** argv) {
   CLI::App app("Braid: a sharded document engine that speaks the MongoDB protocol.", "braid");
@@ -21,16 +61,24 @@ int Run(int argc, char** argv) {
     CLI::App* parser = app.add_subcommand(subcommand.name, subcommand.help);
     actions.emplace_back(parser, subcommand.set_up(*parser));
   }
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // --help and --version too, with the code 0
+    if (app.exit(error) == 0) return FlushOutput();
+    PrintFailure({argv, static_cast<size_t>(argc)}, braid::Code::kFailedToParse, error.what());
+    return kUsage;
+  }
   for (const auto& [parser, action] : actions) {
     if (!parser->parsed()) continue;
     if (const braid::Status status = action(); !status.ok()) {
       const std::string message(status.message());
+      braid::log::Flush();  // what led to it comes first
       std::fprintf(stderr, "braid %s: %s\n", parser->get_name().c_str(), message.c_str());
-      return 1;
+      PrintFailure({argv, static_cast<size_t>(argc)}, status.code(), status.message());
+      return kFailed;
     }
   }
-  return 0;
+  return FlushOutput();
 }
 
 }  // namespace
@@ -40,6 +88,6 @@ int main(int argc, char** argv) {
     return Run(argc, argv);
   } catch (const std::exception& e) {  // of a library: our own code returns Status
     std::fprintf(stderr, "braid: %s\n", e.what());
-    return 1;
+    return kFailed;
   }
 }

@@ -7,9 +7,8 @@
 #include "cli/advise/candidates.h"
 #include "cli/advise/report.h"
 #include "cli/advise/source.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
-#include "cli/namespace_option.h"
-#include "cli/store_option.h"
 #include "cli/subcommands.h"
 #include "cli/transfer/progress.h"
 #include "engine/bson/json.h"
@@ -118,7 +117,7 @@ Status ReadFromServer(const ShardsArgs& args, Clients& clients, const std::atomi
 
 Status ReadServer(ShardsArgs& args, advise::Advice& advice, Inputs& inputs) {
   const std::atomic<bool>& stop = StopOnInterrupt();
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.store, StoreUse::kRead));
   if (args.sample_file.empty()) {
     advice.documents_from = "collection";
     const transfer::Progress progress(

@@ -3,13 +3,16 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "braid/status.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace braid::cli {
 
@@ -23,33 +26,57 @@ struct Subcommand {
   Action (*set_up)(CLI::App& app);
 };
 
+Action SetUpBackup(CLI::App& app);
 Action SetUpBench(CLI::App& app);
 Action SetUpBenchCounters(CLI::App& app);
+Action SetUpBenchExplorer(CLI::App& app);
 Action SetUpBenchLedger(CLI::App& app);
 Action SetUpBenchShop(CLI::App& app);
+Action SetUpCompletion(CLI::App& app);
+Action SetUpDemo(CLI::App& app);
+Action SetUpExplorer(CLI::App& app);
 Action SetUpExport(CLI::App& app);
 Action SetUpImport(CLI::App& app);
 Action SetUpInit(CLI::App& app);
+Action SetUpManual(CLI::App& app);
+Action SetUpRestore(CLI::App& app);
 Action SetUpServe(CLI::App& app);
 Action SetUpSettlement(CLI::App& app);
 Action SetUpShards(CLI::App& app);
 Action SetUpShop(CLI::App& app);
 Action SetUpStaking(CLI::App& app);
+Action SetUpVerify(CLI::App& app);
 
 /// A subcommand that is made of subcommands, one of which must be given.
 Action SetUpNested(CLI::App& app, std::span<const Subcommand> subcommands);
 
+/// What options say together, beyond what each may say: `check` gives what is wrong with them, or nothing. It is asked
+/// once all are read, and what it says is wrong usage. One a subcommand.
+void CheckUsage(CLI::App& app, std::function<std::string()> check);
+
+/// What the parser shows of itself: the subcommands and options that are in a help text.
+std::vector<const CLI::App*> ShownSubcommands(const CLI::App& app);
+std::vector<const CLI::Option*> ShownOptions(const CLI::App& app);
+
 constexpr Subcommand kSubcommands[] = {
     // sorted by name
+    {"backup", "Copy a whole store, of a running server or of a directory.", SetUpBackup},
     {"bench", "Measure a server, beside bare RocksDB.", SetUpBench},
+    {"completion", "Print a script that completes command lines of braid in a shell.", SetUpCompletion},
+    {"demo", "Try Braid out: a store with a live load of every service, and a guide to it.", SetUpDemo},
+    {"explorer", "Block explorer index: take in epochs, follow a node, ask for blocks and transactions.",
+     SetUpExplorer},
     {"export", "Write the documents of a collection to a file.", SetUpExport},
     {"import", "Read documents from a file into a collection.", SetUpImport},
     {"init", "Create the collections of the services, or show where they differ.", SetUpInit},
+    {"manual", "Write the man pages.", SetUpManual},
+    {"restore", "Make a store from a backup.", SetUpRestore},
     {"serve", "Serve a store to MongoDB clients.", SetUpServe},
     {"settlement", "Settlement log: take in a matching engine's outputs, verify, prove, repair.", SetUpSettlement},
     {"shards", "Help with sharding: which key to choose.", SetUpShards},
     {"shop", "Storefront: run operations, take in invoices, report.", SetUpShop},
     {"staking", "Staking statistics: take in events, ask for totals, check them.", SetUpStaking},
+    {"verify", "Read everything that a store or a backup holds, and say what is damaged.", SetUpVerify},
 };
 
 }  // namespace braid::cli

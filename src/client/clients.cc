@@ -23,15 +23,18 @@ class Remote final : public Clients {
 };
 
 Status Ping(Clients& clients, const char* where) {
-  client::Bson ping;
-  BSON_APPEND_INT32(ping.get(), "ping", 1);
-  const auto reply = client::RunCommand(clients.Acquire().get(), "admin", ping.get());
+  const auto reply = clients.Acquire().Command("admin", {{"ping", 1}});
   if (reply.ok()) return {};
   return Status(reply.error().code(), StrCat("no server answers at ", where, ": ", reply.error().message(),
                                              "; start one with `braid serve`, or give a directory as --store"));
 }
 
 }  // namespace
+
+Result<Document> Client::Command(const std::string& database, const Document& command) const {
+  BRAID_TRY(const client::BsonPtr reply, client::RunCommand(client_, database.c_str(), command.get()));
+  return Document(reply.get());
+}
 
 Result<std::unique_ptr<Clients>> Clients::Connect(const std::string& uri, uint32_t clients_max) {
   client::InitOnce();

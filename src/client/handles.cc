@@ -1,11 +1,21 @@
 #include "client/handles.h"
 
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 
 #include "base/log.h"
+#include "client/json_output.h"
 
 namespace braid::client {
+namespace {
+
+std::atomic<bool> json_printed = false;
+
+}  // namespace
+
+bool JsonPrinted() { return json_printed; }
+void MarkJsonPrinted() { json_printed = true; }
 
 void InitOnce() {
   static std::once_flag once;
@@ -21,7 +31,7 @@ void InitOnce() {
 
 Bson& Bson::Texts(const char* key, std::span<const std::string> values) {
   bson_t array;
-  bson_append_array_begin(&bson_, key, -1, &array);
+  bson_append_array_begin(get(), key, -1, &array);
   uint32_t index = 0;
   for (const std::string& value : values) {
     char space[16];
@@ -29,7 +39,7 @@ Bson& Bson::Texts(const char* key, std::span<const std::string> values) {
     const size_t length = bson_uint32_to_string(index++, &name, space, sizeof(space));
     bson_append_utf8(&array, name, static_cast<int>(length), value.data(), static_cast<int>(value.size()));
   }
-  bson_append_array_end(&bson_, &array);
+  bson_append_array_end(get(), &array);
   return *this;
 }
 
@@ -43,17 +53,18 @@ Status FromError(const bson_error_t& error) {
 }
 
 void PrintJson(const Bson& document) {
-  char* text = bson_as_relaxed_extended_json(document.get(), nullptr);
-  std::printf("%s\n", text);
-  bson_free(text);
+  MarkJsonPrinted();
+  std::printf("%s\n", ToJson(document).c_str());
+}
+
+std::string ToJson(const bson_t& document) {
+  std::string json = Document::View(document).ToJson();
+  return json.empty() ? "null" : json;
 }
 
 Result<BsonPtr> ParseJson(std::string_view text) {
-  bson_error_t error{};
-  BsonPtr bson(
-      bson_new_from_json(reinterpret_cast<const uint8_t*>(text.data()), static_cast<ssize_t>(text.size()), &error));
-  if (bson == nullptr) return Status(Code::kFailedToParse, error.message[0] != '\0' ? error.message : "not a document");
-  return bson;
+  BRAID_TRY(const Document parsed, Document::FromJson(text));
+  return BsonPtr(bson_copy(parsed.get()));
 }
 
 }  // namespace braid::client

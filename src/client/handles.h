@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "braid/clients.h"
+#include "braid/document.h"
 
 namespace braid::client {
 
@@ -33,57 +34,48 @@ using ReadConcernPtr = std::unique_ptr<mongoc_read_concern_t, Destroyer<mongoc_r
 using UriPtr = std::unique_ptr<mongoc_uri_t, Destroyer<mongoc_uri_destroy>>;
 using WriteConcernPtr = std::unique_ptr<mongoc_write_concern_t, Destroyer<mongoc_write_concern_destroy>>;
 
-/// A bson_t that is destroyed with its scope, and can be filled again without asking for memory again.
-class Bson {
+/// A Document with an appender per type, which chain: every integer is an int64, whatever its C++ type.
+class Bson : public braid::Document {
  public:
-  Bson() { bson_init(&bson_); }
-  ~Bson() { bson_destroy(&bson_); }
-  Bson(const Bson&) = delete;
-  Bson& operator=(const Bson&) = delete;
-  void Clear() { bson_reinit(&bson_); }
-  bson_t* get() { return &bson_; }
-  const bson_t* get() const { return &bson_; }
+  Bson() = default;
 
   /// Appends a field and gives the document back, to be continued.
   Bson& Text(const char* key, std::string_view value) {
-    bson_append_utf8(&bson_, key, -1, value.data(), static_cast<int>(value.size()));
+    bson_append_utf8(get(), key, -1, value.data(), static_cast<int>(value.size()));
     return *this;
   }
   Bson& Integer(const char* key, int64_t value) {
-    bson_append_int64(&bson_, key, -1, value);
+    bson_append_int64(get(), key, -1, value);
     return *this;
   }
   Bson& Double(const char* key, double value) {
-    bson_append_double(&bson_, key, -1, value);
+    bson_append_double(get(), key, -1, value);
     return *this;
   }
   Bson& Bool(const char* key, bool value) {
-    bson_append_bool(&bson_, key, -1, value);
+    bson_append_bool(get(), key, -1, value);
     return *this;
   }
-  Bson& Document(const char* key, const Bson& value) {
-    bson_append_document(&bson_, key, -1, value.get());
+  Bson& Document(const char* key, const braid::Document& value) {
+    bson_append_document(get(), key, -1, value.get());
     return *this;
   }
-  Bson& Array(const char* key, const Bson& value) {
-    bson_append_array(&bson_, key, -1, value.get());
+  Bson& Array(const char* key, const braid::Document& value) {
+    bson_append_array(get(), key, -1, value.get());
     return *this;
   }
   /// Milliseconds since 1970.
   Bson& Date(const char* key, int64_t value) {
-    bson_append_date_time(&bson_, key, -1, value);
+    bson_append_date_time(get(), key, -1, value);
     return *this;
   }
   Bson& Binary(const char* key, std::string_view value) {
-    bson_append_binary(&bson_, key, -1, BSON_SUBTYPE_BINARY, reinterpret_cast<const uint8_t*>(value.data()),
+    bson_append_binary(get(), key, -1, BSON_SUBTYPE_BINARY, reinterpret_cast<const uint8_t*>(value.data()),
                        static_cast<uint32_t>(value.size()));
     return *this;
   }
   /// An array of strings.
   Bson& Texts(const char* key, std::span<const std::string> values);
-
- private:
-  bson_t bson_;
 };
 
 /// libmongoc's global state; call before its first use.
@@ -96,6 +88,10 @@ inline CollectionPtr CollectionOf(mongoc_client_t* client, const std::string& da
 /// What libmongoc says, with the server's code if it was the server that said it; kBadValue for what the caller
 /// did wrong, else kHostUnreachable.
 Status FromError(const bson_error_t& error);
+
+/// The document as one line of plain JSON; "null" if a text in it is not UTF-8.
+std::string ToJson(const bson_t& document);
+inline std::string ToJson(const Bson& document) { return ToJson(*document.get()); }
 
 /// The document as one line of plain JSON on standard output (F4).
 void PrintJson(const Bson& document);

@@ -20,7 +20,7 @@ constexpr std::string_view kReady = "braid: listening on ";
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setpgid(0, 0);  // Ctrl-C is for the client, which then stops the server
   dup2(out, STDOUT_FILENO);
-  execl(program, "braid", "serve", "--store", directory, "--port", "0", "--log-level", "warning",
+  execl(program, "braid", "serve", "--store", directory, "--port", "0", "--no-http", "--log-level", "warning",
         shards == nullptr ? nullptr : "--shards", shards, nullptr);
   _exit(127);
 }

@@ -25,22 +25,23 @@ void Transaction::AppendSession(bson_t* opts) const {
 }
 
 Status Transaction::Failed(const bson_t& reply, const bson_error_t& error) {
-  failure_.reset(bson_copy(&reply));
+  failure_ = Document(&reply);
   return FromError(error);
 }
 
-Status Transaction::Find(const std::string& collection, const bson_t* filter, const FindOptions& options,
+Status Transaction::Find(const std::string& collection, const Document& filter, const FindOptions& options,
                          const OnDocument& each) {
   Bson opts;
   AppendSession(opts.get());
-  if (options.sort != nullptr) BSON_APPEND_DOCUMENT(opts.get(), "sort", options.sort);
-  if (options.projection != nullptr) BSON_APPEND_DOCUMENT(opts.get(), "projection", options.projection);
-  if (options.limit > 0) BSON_APPEND_INT64(opts.get(), "limit", options.limit);
+  if (!options.sort.empty()) opts.Document("sort", options.sort);
+  if (!options.projection.empty()) opts.Document("projection", options.projection);
+  if (options.limit > 0) opts.Integer("limit", options.limit);
+  if (!options.hint.empty()) opts.Document("hint", options.hint);
   BSON_APPEND_INT32(opts.get(), "batchSize", 100'000);  // the size of a message ends a batch long before
   const CollectionPtr handle = CollectionOf(client_, database_, collection);
-  const CursorPtr cursor(mongoc_collection_find_with_opts(handle.get(), filter, opts.get(), nullptr));
+  const CursorPtr cursor(mongoc_collection_find_with_opts(handle.get(), filter.get(), opts.get(), nullptr));
   const bson_t* document = nullptr;
-  while (mongoc_cursor_next(cursor.get(), &document)) BRAID_CHECK_OK(each(*document));
+  while (mongoc_cursor_next(cursor.get(), &document)) BRAID_CHECK_OK(each(Document::View(*document)));
   bson_error_t error{};
   const bson_t* reply = nullptr;
   if (mongoc_cursor_error_document(cursor.get(), &error, &reply)) return Failed(*reply, error);
@@ -53,7 +54,39 @@ Status Transaction::FindIds(const std::string& collection, std::span<const std::
   Bson by_id;
   by_id.Texts("$in", ids);
   filter.Document("_id", by_id);
-  return Find(collection, filter.get(), each);
+  return Find(collection, filter, each);
+}
+
+Result<std::optional<Document>> Transaction::FindOne(const std::string& collection, const Document& filter) {
+  std::optional<Document> found;
+  BRAID_CHECK_OK(Find(collection, filter, {.limit = 1}, [&](const Document& document) {
+    found = document;
+    return Status();
+  }));
+  return found;
+}
+
+Result<int64_t> Transaction::Count(const std::string& collection, const Document& filter) {
+  Bson opts;
+  AppendSession(opts.get());
+  const CollectionPtr handle = CollectionOf(client_, database_, collection);
+  bson_error_t error{};
+  Bson reply;
+  const int64_t count =
+      mongoc_collection_count_documents(handle.get(), filter.get(), opts.get(), nullptr, reply.get(), &error);
+  if (count < 0) return Failed(*reply.get(), error);
+  return count;
+}
+
+Status Transaction::Insert(const std::string& collection, const Document& document) {
+  return Insert(collection, {&document, 1});
+}
+
+Status Transaction::Insert(const std::string& collection, std::span<const Document> documents) {
+  std::vector<const bson_t*> pointers;
+  pointers.reserve(documents.size());
+  for (const Document& document : documents) pointers.push_back(document.get());
+  return Insert(collection, pointers);
 }
 
 Status Transaction::Insert(const std::string& collection, std::span<const bson_t* const> documents) {
@@ -82,7 +115,8 @@ Result<Transaction::Matched> Transaction::UpdateOnes(const std::string& collecti
   bson_error_t error{};
   for (const Update& update : updates) {
     const bson_t* how = update.upsert ? upserting.get() : plain.get();
-    if (!mongoc_bulk_operation_update_one_with_opts(bulk.get(), update.filter, update.change, how, &error)) {
+    if (!mongoc_bulk_operation_update_one_with_opts(bulk.get(), update.filter.get(), update.change.get(), how,
+                                                    &error)) {
       return FromError(error);
     }
   }
@@ -93,13 +127,13 @@ Result<Transaction::Matched> Transaction::UpdateOnes(const std::string& collecti
                  .upserted = client::IntegerOf(reply.get(), "nUpserted")};
 }
 
-Status Transaction::Remove(const std::string& collection, const bson_t* filter) {
+Status Transaction::Remove(const std::string& collection, const Document& filter) {
   Bson opts;
   AppendSession(opts.get());
   const CollectionPtr handle = CollectionOf(client_, database_, collection);
   bson_error_t error{};
   Bson reply;
-  const bool ok = mongoc_collection_delete_many(handle.get(), filter, opts.get(), reply.get(), &error);
+  const bool ok = mongoc_collection_delete_many(handle.get(), filter.get(), opts.get(), reply.get(), &error);
   return ok ? Status() : Failed(*reply.get(), error);
 }
 
@@ -137,7 +171,7 @@ class TransactionRunner {
     Transaction transaction(client_, session, options_.database);
     body_status_ = body_(transaction);
     if (body_status_.ok()) return true;
-    if (transaction.failure_ != nullptr) *reply = transaction.failure_.release();
+    if (transaction.failure_) *reply = bson_copy(transaction.failure_->get());
     bson_set_error(error, MONGOC_ERROR_SERVER, static_cast<uint32_t>(body_status_.code()), "%s",
                    std::string(body_status_.message()).c_str());
     return false;
@@ -156,7 +190,7 @@ class TransactionRunner {
   mongoc_client_t* client_;
   const TransactionOptions& options_;
   const std::function<Status(Transaction&)>& body_;
-  std::optional<Random> random_;  // only who has to wait needs one, and a seed is not cheap
+  std::optional<Random> random_;  // only needed for waiting, and a seed is not cheap
   Status body_status_;
   int runs_ = 0;
 };

@@ -1,33 +1,65 @@
 #include "braid/embedded.h"
 
-#include <mutex>
+#include <filesystem>
 
 #include "base/assert.h"
 #include "base/strings.h"
-#include "client/handles.h"
-#include "embedded/stream.h"
+#include "embedded/engine_clients.h"
+#include "embedded/private_view.h"
 #include "engine/commands/engine.h"
+#include "engine/storage/directory.h"
 #include "engine/wire/engine_handler.h"
 #include "engine/wire/server.h"
 
 namespace braid {
+namespace {
+
+Status ExpectStore(const std::string& directory) {
+  std::error_code ignored;
+  if (storage::HoldsStore(directory)) return {};
+  if (!std::filesystem::exists(directory, ignored)) {
+    return Status(Code::kNamespaceNotFound, StrCat("there is no directory ", directory, ", and so no store to open"));
+  }
+  return Status(Code::kNamespaceNotFound, StrCat("the directory ", directory, " holds no store"));
+}
+
+}  // namespace
 
 struct Embedded::Parts {
-  explicit Parts(std::unique_ptr<commands::Engine> opened) : engine(std::move(opened)), handler(*engine) {}
+  Parts(std::unique_ptr<embedded::PrivateView> of, std::unique_ptr<commands::Engine> opened)
+      : view(std::move(of)), engine(std::move(opened)), handler(*engine), clients(*engine, handler) {}
 
+  const std::unique_ptr<embedded::PrivateView> view;  // null: the directory itself; removed after the engine has ended
   const std::unique_ptr<commands::Engine> engine;
   wire::EngineHandler handler;
   std::unique_ptr<wire::Server> server;  // once asked for
-  std::mutex mu;
-  std::vector<client::ClientPtr> idle;  // guarded by mu
+  embedded::EngineClients clients;
+
+  Status End() {
+    if (server != nullptr) server->Stop();
+    clients.Clear();
+    const Status synced = engine->Sync();
+    engine->BeginShutdown();
+    return synced;
+  }
 };
 
 Embedded::Embedded(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
+// With clients that were not given back Close() refuses; the end cannot.
 Embedded::~Embedded() {
-  if (parts_->server != nullptr) parts_->server->Stop();
-  parts_->idle.clear();
-  parts_->engine->BeginShutdown();
+  if (parts_ != nullptr) parts_->End().Ignore("nobody is left to be told");
+}
+
+Status Embedded::Close() {
+  if (parts_ == nullptr) return {};
+  if (const size_t lent = parts_->clients.lent(); lent > 0) {
+    return Status(Code::kConflictingOperationInProgress,
+                  StrCat("the store cannot be closed: ", lent, " of its clients are in use"));
+  }
+  const Status ended = parts_->End();
+  parts_.reset();
+  return ended;
 }
 
 Result<std::unique_ptr<Embedded>> Embedded::Open(const EmbeddedOptions& options) {
@@ -36,13 +68,20 @@ Result<std::unique_ptr<Embedded>> Embedded::Open(const EmbeddedOptions& options)
   engine_options.directory = options.directory;
   engine_options.shards = options.shards;
   engine_options.cache_bytes = options.cache_bytes;
+  engine_options.accept_loss = options.accept_loss;
   BRAID_CHECK_OK(engine_options.Validate());
+  if (!options.create) BRAID_CHECK_OK(ExpectStore(options.directory));
+  std::unique_ptr<embedded::PrivateView> view;
+  if (options.private_view) {
+    BRAID_TRY(view, embedded::PrivateView::Make(options.directory));
+    engine_options.directory = view->directory();
+  }
   BRAID_TRY(std::unique_ptr<commands::Engine> engine, commands::Engine::Open(engine_options));
-  client::InitOnce();
-  return std::unique_ptr<Embedded>(new Embedded(std::make_unique<Parts>(std::move(engine))));
+  return std::unique_ptr<Embedded>(new Embedded(std::make_unique<Parts>(std::move(view), std::move(engine))));
 }
 
 Result<std::string> Embedded::Listen(const ListenOptions& options) {
+  BRAID_ASSERT(parts_ != nullptr);  // not after Close()
   if (parts_->server != nullptr) return Status(Code::kAlreadyInitialized, "the store is served already");
   wire::ServerOptions server_options;
   server_options.addresses = options.addresses;
@@ -54,43 +93,60 @@ Result<std::string> Embedded::Listen(const ListenOptions& options) {
 }
 
 mongoc_client_t* Embedded::Pop() {
-  {
-    const std::lock_guard lock(parts_->mu);
-    if (!parts_->idle.empty()) {
-      mongoc_client_t* client = parts_->idle.back().release();
-      parts_->idle.pop_back();
-      return client;
-    }
-  }
-  // Clients of a pool cannot be given a stream of our own, so each is made alone. The host is never looked up.
-  mongoc_client_t* client = mongoc_client_new("mongodb://embedded/?appName=embedded");
-  BRAID_ASSERT(client != nullptr);
-  mongoc_client_set_error_api(client, MONGOC_ERROR_API_VERSION_2);
-  const mongoc_stream_initiator_t connect = [](const mongoc_uri_t*, const mongoc_host_list_t*, void* parts,
-                                               bson_error_t*) {
-    auto* self = static_cast<Parts*>(parts);
-    return embedded::NewStream(*self->engine, self->handler);
-  };
-  mongoc_client_set_stream_initiator(client, connect, parts_.get());
-  return client;
+  BRAID_ASSERT(parts_ != nullptr);  // not after Close()
+  return parts_->clients.Pop();
 }
-
-void Embedded::Push(mongoc_client_t* client) {
-  const std::lock_guard lock(parts_->mu);
-  parts_->idle.emplace_back(client);
-}
+void Embedded::Push(mongoc_client_t* client) { parts_->clients.Push(client); }
 
 bool IsUri(const std::string& store) { return store.starts_with("mongodb://") || store.starts_with("mongodb+srv://"); }
 
-Result<std::unique_ptr<Clients>> OpenStore(const std::string& store) {
+Status CheckStoreName(const std::string& store) {
+  const size_t end = store.find("://");
+  if (end == std::string::npos || IsUri(store)) return {};
+  const std::string scheme = store.substr(0, end);
+  constexpr const char* kSchemeBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
+  if (scheme.empty() || scheme.find_first_not_of(kSchemeBytes) != std::string::npos) return {};
+  return Status(Code::kBadValue, StrCat("the scheme of ", store, " is unknown: a store is mongodb://HOST:PORT, ",
+                                        "mongodb+srv://HOST or a directory; ./", store, " names a directory"));
+}
+
+namespace {
+
+// A server that works on the store may remove files between the copy of their list and the opening: then once more.
+Result<std::unique_ptr<Clients>> OpenView(const std::string& store) {
+  constexpr int kTriesMax = 10;
+  for (int i = 1;; ++i) {
+    auto opened = Embedded::Open({.directory = store, .private_view = true});
+    if (opened.ok()) return *std::move(opened);
+    if (i == kTriesMax || embedded::LookAt(store).kind != embedded::Access::Kind::kInUse) return opened.error();
+  }
+}
+
+Status InUse(std::string_view what) {
+  return Status(Code::kFileAlreadyOpen,
+                StrCat(what, "; if a server has it, give that server's address as --store, such as ",
+                       "--store mongodb://127.0.0.1:27017"));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Clients>> OpenStore(const std::string& store, StoreUse use) {
+  BRAID_CHECK_OK(CheckStoreName(store));
   if (IsUri(store)) return Clients::Connect(store);
-  auto embedded = Embedded::Open({.directory = store});
-  if (embedded.ok()) return *std::move(embedded);
-  if (embedded.error().code() != Code::kFileAlreadyOpen) return embedded.error();
-  return Status(
-      Code::kFileAlreadyOpen,
-      StrCat(embedded.error().message(),
-             "; if a server has it, give that server's address as --store, such as --store mongodb://127.0.0.1:27017"));
+  std::error_code ignored;
+  const bool there = std::filesystem::is_directory(store, ignored);
+  const embedded::Access access = there ? embedded::LookAt(store) : embedded::Access();
+  if (access.kind == embedded::Access::Kind::kUnreadable) return Status(Code::kUnauthorized, access.Describe(store));
+  if (use != StoreUse::kCreate) BRAID_CHECK_OK(ExpectStore(store));
+  if (access.kind == embedded::Access::Kind::kWritable) {
+    auto opened = Embedded::Open({.directory = store});
+    if (opened.ok()) return *std::move(opened);
+    if (opened.error().code() != Code::kFileAlreadyOpen) return opened.error();
+    return use == StoreUse::kRead ? OpenView(store) : InUse(opened.error().message());
+  }
+  if (use == StoreUse::kRead) return OpenView(store);
+  if (access.kind == embedded::Access::Kind::kInUse) return InUse(access.Describe(store));
+  return Status(Code::kUnauthorized, access.Describe(store));
 }
 
 }  // namespace braid

@@ -1,5 +1,9 @@
 #include "braid/embedded.h"
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
 #include <thread>
 
 #include "base/strings.h"
@@ -83,6 +87,53 @@ TEST_F(EmbeddedTest, ServedOverTcpAtTheSameTime) {
   ASSERT_OK(Insert(**remote, "things", 2));
   EXPECT_EQ(Count(*embedded_, "things"), 2);
   EXPECT_EQ(Count(**remote, "things"), 2);
+}
+
+TEST_F(EmbeddedTest, DocumentsGoInAndComeBack) {
+  const Document lamp{{"_id", "lamp"}, {"qty", 3}, {"tags", Array{"light", "new"}}};
+  const std::vector<Document> others = {{{"_id", "chair"}, {"qty", 1}}, {{"_id", "table"}, {"qty", 5}}};
+  ASSERT_OK(RunTransaction(*embedded_, {.database = "test"}, [&](Transaction& transaction) -> Status {
+    BRAID_CHECK_OK(transaction.Insert("things", lamp));
+    BRAID_CHECK_OK(transaction.Insert("things", others));
+    const Transaction::Update sold{.filter = {{"_id", "chair"}}, .change = {{"$inc", {{"qty", -1}}}}};
+    BRAID_TRY(const Transaction::Matched matched, transaction.UpdateOne("things", sold));
+    EXPECT_EQ(matched.modified, 1);
+    BRAID_TRY(const std::optional<Document> found, transaction.FindOne("things", {{"_id", "lamp"}}));
+    EXPECT_EQ(found, lamp);
+    BRAID_TRY(const std::optional<Document> missing, transaction.FindOne("things", {{"_id", "sofa"}}));
+    EXPECT_FALSE(missing);
+    BRAID_TRY(const int64_t many, transaction.Count("things", {{"qty", {{"$gt", 1}}}}));
+    EXPECT_EQ(many, 2);
+    std::vector<Document> kept;  // copies of what lives for the call
+    const Transaction::FindOptions how{.sort = {{"qty", -1}}, .projection = {{"qty", 1}}, .limit = 2};
+    BRAID_CHECK_OK(transaction.Find("things", {}, how, [&](const Document& document) {
+      kept.push_back(document);
+      return Status();
+    }));
+    EXPECT_EQ(kept, std::vector<Document>({{{"_id", "table"}, {"qty", 5}}, {{"_id", "lamp"}, {"qty", 3}}}));
+    return transaction.Remove("things", {{"_id", "table"}});
+  }));
+  EXPECT_EQ(Count(*embedded_, "things"), 2);
+  const auto reply = embedded_->Acquire().Command("test", {{"count", "things"}, {"query", {{"qty", 3}}}});
+  ASSERT_OK(reply);
+  EXPECT_EQ(*reply->Get<int64_t>("n"), 1);
+  EXPECT_EQ(embedded_->Acquire().Command("test", {{"noSuchCommand", 1}}).status().code(), Code::kCommandNotFound);
+}
+
+TEST_F(EmbeddedTest, CloseWaitsForNobodyAndGivesTheDirectoryBack) {
+  ASSERT_OK(embedded_->Listen({}));
+  {
+    const Client client = embedded_->Acquire();
+    const Status refused = embedded_->Close();
+    EXPECT_EQ(refused.code(), Code::kConflictingOperationInProgress);
+    EXPECT_NE(refused.message().find("1 of its clients"), std::string_view::npos) << refused.message();
+  }
+  ASSERT_OK(Insert(*embedded_, "things", 1));
+  ASSERT_OK(embedded_->Close());
+  EXPECT_OK(embedded_->Close());
+  const auto again = Embedded::Open({.directory = directory_.path().string()});
+  ASSERT_OK(again);
+  EXPECT_EQ(Count(**again, "things"), 1);
 }
 
 TEST_F(EmbeddedTest, LargeMessagesBothWays) {
@@ -175,6 +226,102 @@ TEST(OpenStoreTest, TellsDirectoriesFromServers) {
   ASSERT_OK(OpenStore(directory.path().string()));
   EXPECT_FALSE(OpenStore("mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=50").ok());
   EXPECT_EQ(OpenStore("mongodb://").status().code(), Code::kBadValue);
+}
+
+// What reads must not make the store that it was told to read.
+TEST_F(EmbeddedTest, AStoreIsCreatedOnlyWhereThatIsAskedFor) {
+  const std::filesystem::path other = directory_.path() / "other";
+  for (const StoreUse use : {StoreUse::kRead, StoreUse::kExisting}) {
+    const auto missing = OpenStore(other.string(), use);
+    EXPECT_EQ(missing.status().code(), Code::kNamespaceNotFound);
+    EXPECT_NE(missing.status().message().find("there is no directory"), std::string_view::npos);
+    EXPECT_FALSE(std::filesystem::exists(other));
+  }
+  std::filesystem::create_directory(other);
+  const auto empty = OpenStore(other.string(), StoreUse::kRead);
+  EXPECT_NE(empty.status().message().find("holds no store"), std::string_view::npos) << empty.status().message();
+  EXPECT_TRUE(std::filesystem::is_empty(other));
+  {
+    const auto created = OpenStore(other.string(), StoreUse::kCreate);
+    ASSERT_OK(created);
+    ASSERT_OK(Insert(**created, "things", 1));
+  }
+  for (const StoreUse use : {StoreUse::kRead, StoreUse::kExisting}) {
+    const auto opened = OpenStore(other.string(), use);
+    ASSERT_OK(opened);
+    EXPECT_EQ(Count(**opened, "things"), 1);
+  }
+  // A store that has lost a file is no empty directory: opening it names the damage.
+  std::filesystem::remove(other / "CURRENT");
+  EXPECT_NE(OpenStore(other.string(), StoreUse::kExisting).status().code(), Code::kNamespaceNotFound);
+}
+
+// What a killed process left, and then lost: refused, unless the loss is accepted.
+TEST_F(EmbeddedTest, AcceptLoss) {
+  ASSERT_OK(Insert(*embedded_, "things", 1));
+  const test::TemporaryDirectory other;
+  const std::filesystem::path killed = other.path() / "killed";
+  std::filesystem::copy(directory_.path(), killed);
+  std::vector<std::filesystem::path> logs;
+  for (const auto& file : std::filesystem::directory_iterator(killed)) {
+    if (file.path().extension() == ".log") logs.push_back(file.path());
+  }
+  for (const auto& log : logs) std::filesystem::resize_file(log, 0);
+  EXPECT_EQ(Embedded::Open({.directory = killed.string()}).status().code(), Code::kStorageCorrupt);
+  EXPECT_EQ(OpenStore(killed.string()).status().code(), Code::kStorageCorrupt);
+  ASSERT_OK(Embedded::Open({.directory = killed.string(), .accept_loss = true}));
+  const auto opened = OpenStore(killed.string());
+  ASSERT_OK(opened);
+  EXPECT_EQ(Count(**opened, "things"), 0);
+}
+
+TEST_F(EmbeddedTest, AStoreOfAnUnknownScheme) {
+  for (const char* store : {"http://x", "mongo://127.0.0.1", "MONGODB://127.0.0.1", "postgres+ssl://x/y"}) {
+    EXPECT_EQ(OpenStore(store).status().code(), Code::kBadValue) << store;
+    EXPECT_FALSE(std::filesystem::exists(std::string(store).substr(0, std::string(store).find('/')))) << store;
+  }
+  for (const char* store : {"mongodb://127.0.0.1", "mongodb+srv://x", "./http://x", "data", "/a b://c"}) {
+    EXPECT_OK(CheckStoreName(store));
+  }
+}
+
+// A store that somebody else has open is read as of one moment; what is done there stays there.
+TEST_F(EmbeddedTest, APrivateViewBesideAWriter) {
+  for (int i = 0; i < 100; ++i) ASSERT_OK(Insert(*embedded_, "things", i));
+  const auto view = OpenStore(directory_.path().string(), StoreUse::kRead);
+  ASSERT_OK(view);
+  EXPECT_EQ(Count(**view, "things"), 100);
+  ASSERT_OK(Insert(*embedded_, "things", 100));
+  ASSERT_OK(Insert(**view, "things", 200));
+  EXPECT_EQ(Count(**view, "things"), 101);
+  EXPECT_EQ(Count(*embedded_, "things"), 101);
+  const auto writing = OpenStore(directory_.path().string(), StoreUse::kExisting);
+  EXPECT_EQ(writing.status().code(), Code::kFileAlreadyOpen);
+  EXPECT_NE(writing.status().message().find(StrCat("in use by another process (pid ", getpid(), ")")),
+            std::string_view::npos)
+      << writing.status().message();
+  Open();
+  EXPECT_EQ(Count(*embedded_, "things"), 101);
+}
+
+TEST_F(EmbeddedTest, APrivateViewLeavesTheDirectoryAsItIs) {
+  for (int i = 0; i < 100; ++i) ASSERT_OK(Insert(*embedded_, "things", i));
+  embedded_.reset();
+  const auto files = [&] {
+    std::map<std::string, std::filesystem::file_time_type> times;
+    for (const auto& file : std::filesystem::directory_iterator(directory_.path())) {
+      times.emplace(file.path().filename().string(), file.last_write_time());
+    }
+    return times;
+  };
+  const auto before = files();
+  {
+    const auto view = Embedded::Open({.directory = directory_.path().string(), .private_view = true});
+    ASSERT_OK(view);
+    EXPECT_EQ(Count(**view, "things"), 100);
+    ASSERT_OK(Insert(**view, "things", 200));
+  }
+  EXPECT_EQ(files(), before);
 }
 
 }  // namespace

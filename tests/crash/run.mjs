@@ -78,7 +78,7 @@ async function load(round, record, states) {
 /** Sometimes the server is killed again while it starts. */
 async function killWhileStarting() {
   if (!random.chance(4)) return;
-  const child = spawn(binary, ['serve', '--store', store, '--port', '0', ...serverOptions], { stdio: 'ignore' });
+  const child = spawn(binary, ['serve', '--store', store, '--port', '0', '--no-http', ...serverOptions], { stdio: 'ignore' });
   const ended = new Promise((resolve) => { child.once('exit', resolve); });
   setTimeout(() => child.kill('SIGKILL'), random.below(60));
   await ended;

@@ -24,7 +24,7 @@ export class KillableServer {
 
   async start() {
     // The transaction of a client that was killed stays open for its lifetime, and whoever needs the same documents waits for its end.
-    const options = ['--port', String(this.port), '--cache-size', '16MB', '--transaction-lifetime', '3'];
+    const options = ['--port', String(this.port), '--no-http', '--cache-size', '16MB', '--transaction-lifetime', '3'];
     const child = spawn(binary, ['serve', '--store', this.store, ...options], { stdio: ['ignore', 'pipe', 'ignore'] });
     this.#child = child;
     this.#exited = once(child, 'exit');

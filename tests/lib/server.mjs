@@ -21,12 +21,16 @@ process.env.MONGOC_DISABLE_SHM = '1';
  */
 export async function startServer(options = [], directory = undefined) {
   const store = directory ?? (await mkdtemp(join(tmpdir(), 'braid-')));
-  const child = spawn(binary, ['serve', '--store', store, '--port', '0', ...options], {
+  // Servers of tests run side by side: HTTP is for those that ask for it, on a free port.
+  const http = options.includes('--http-port') ? [] : ['--no-http'];
+  const child = spawn(binary, ['serve', '--store', store, '--port', '0', ...http, ...options], {
     stdio: ['ignore', 'pipe', process.env.BRAID_LOG ? 'inherit' : 'ignore'],
   });
   const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  let httpUri;
   const uri = await new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
+      httpUri ??= line.match(/http:\/\/[^\s,]+/)?.[0];
       const match = line.match(/mongodb:\/\/\S+/);
       if (match) resolve(match[0]);
     });
@@ -43,6 +47,8 @@ export async function startServer(options = [], directory = undefined) {
   process.once('exit', abandon);
   return {
     uri,
+    /** Where the HTTP API is, if there is one. */
+    httpUri,
     store,
     pid: child.pid,
     exited,

@@ -15,7 +15,7 @@ class Server:
 
     def __init__(self, *options):
         self.store = tempfile.mkdtemp(prefix="braid-")
-        command = [BINARY, "serve", "--store", self.store, "--port", "0", *options]
+        command = [BINARY, "serve", "--store", self.store, "--port", "0", "--no-http", *options]
         errors = None if os.environ.get("BRAID_LOG") else subprocess.DEVNULL
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         self.uri = None

@@ -18,7 +18,7 @@ export class RawSession {
   }
 
   static async open(uri, lsid = undefined) {
-    return new RawSession(await RawConnection.open(uri), lsid);
+    return new RawSession(await RawConnection.greet(uri), lsid);
   }
 
   /** In the session, without a number. */

@@ -47,6 +47,21 @@ export function compressed(inner, compressor, compress, size = inner.length - 16
   return message(opcodes.compressed, body, { id: inner.readInt32LE(4) });
 }
 
+/** OP_MSG whose string `pad` of `bytes` times x is packed by zstd into runs: a few hundred bytes for megabytes. */
+export function bomb(document, bytes) {
+  const inner = opMsg([bodySection({ ...document, $db: 'test', pad: '' })]).subarray(16);
+  const padAt = inner.length - 2; // before the string's end and the document's
+  const prefix = Buffer.from(inner.subarray(0, padAt));
+  prefix.writeInt32LE(prefix.readInt32LE(5) + bytes, 5);
+  prefix.writeInt32LE(1 + bytes, padAt - 4);
+  const block = (type, size, content, last = 0) => Buffer.concat([int32(last | (type << 1) | (size << 3)).subarray(0, 3), content]);
+  const runs = [];
+  for (let left = bytes; left > 0; left -= 1 << 17) runs.push(block(1, Math.min(left, 1 << 17), Buffer.from('x')));
+  const size = inner.length + bytes;
+  const frame = Buffer.concat([int32(0xfd2fb528), Buffer.from([0xa0]), int32(size), block(0, padAt, prefix), ...runs, block(0, 2, Buffer.alloc(2), 1)]);
+  return message(opcodes.compressed, Buffer.concat([int32(opcodes.msg), int32(size), Buffer.from([3]), frame]));
+}
+
 export function crc32c(bytes) {
   let crc = ~0;
   for (const byte of bytes) {
@@ -90,6 +105,13 @@ export class RawConnection {
       for (const resolve of connection.#waiting.splice(0)) resolve(null);
     });
     await once(connection.socket, 'connect');
+    return connection;
+  }
+
+  /** A connection that has said hello: from then on messages may be larger than 1 MB. */
+  static async greet(uri, options = {}) {
+    const connection = await RawConnection.open(uri, options);
+    await connection.ask(command({ hello: 1 }));
     return connection;
   }
 

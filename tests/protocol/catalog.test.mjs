@@ -110,6 +110,12 @@ test('the server tells of itself', async () => {
   const later = await f.admin.command({ serverStatus: 1 });
   assert.equal(later.metrics.document.inserted - status.metrics.document.inserted, 3);
   assert.ok(later.network.numRequests > status.network.numRequests);
+  const grown = (path) => path.reduce((of, name) => of[name], later) - path.reduce((of, name) => of?.[name] ?? 0, status);
+  await fails(f.db.collection('counted').findOne({ $bogus: 1 }), 2);
+  const { metrics } = await f.admin.command({ serverStatus: 1 });
+  eq([grown(['metrics', 'commands', 'insert', 'total']), grown(['opLatencies', 'writes', 'ops'])], [1, 1]);
+  eq(metrics.commands.find.failed - (later.metrics.commands.find?.failed ?? 0), 1);
+  for (const { ops, histogram } of Object.values(later.opLatencies)) eq(histogram.reduce((sum, { count }) => sum + count, 0), ops);
 
   const host = await f.admin.command({ hostInfo: 1 });
   assert.ok(host.system.numCores >= 1 && host.system.memSizeMB > 0 && host.os.type === 'Linux');

@@ -1,12 +1,13 @@
 // What was acknowledged survives kill -9; what was made survives a restart; a server ends as it was asked to.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { MongoClient } from 'mongodb';
 import { all, fails, fill, times } from '../lib/fixture.mjs';
-import { startServer } from '../lib/server.mjs';
+import { binary, startServer } from '../lib/server.mjs';
 
 const directories = [];
 after(() => Promise.all(directories.map((directory) => rm(directory, { recursive: true, force: true }))));
@@ -16,8 +17,8 @@ async function newDirectory() {
 }
 
 /** Runs with a server on the directory, which is stopped in the end unless it ended already. */
-async function withServer(directory, run) {
-  const server = await startServer([], directory);
+async function withServer(directory, run, options = []) {
+  const server = await startServer(options, directory);
   const client = new MongoClient(server.uri, { serverSelectionTimeoutMS: 5000 });
   try {
     return await run(client.db('test'), server, client);
@@ -96,6 +97,30 @@ test('kill -9 during an index build: the index is there as a whole or not at all
   });
 });
 
+test('kill -9 in the middle of $out: the target is as it was, and nothing is left of the new documents', async () => {
+  const directory = await newDirectory();
+  await withServer(directory, async (db, server) => {
+    await db.collection('source').insertMany(times(3000, (_id) => ({ _id, text: 'x'.repeat(1000) })));
+    await fill(db, 'target', [{ _id: 'kept' }]);
+    await db.collection('target').createIndex({ a: 1 });
+    // 300 000 documents: the first ones are stored long before the last are made.
+    const copies = [{ $set: { n: { $range: [0, 100] } } }, { $unwind: '$n' }, { $unset: '_id' }, { $out: 'target' }];
+    const out = assert.rejects(db.collection('source').aggregate(copies).toArray());
+    const staged = () => db.listCollections({ name: /^tmp/ }).toArray();
+    while ((await staged()).length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const [{ name }] = await staged();
+    while ((await db.command({ count: name })).n === 0) await new Promise((resolve) => setImmediate(resolve));
+    await server.stop('SIGKILL');
+    await out;
+  });
+  await withServer(directory, async (db) => {
+    assert.deepEqual(await all(db.collection('target')), [{ _id: 'kept' }]);
+    assert.deepEqual((await db.listCollections().toArray()).map(({ name }) => name).sort(), ['source', 'target']);
+    assert.deepEqual((await db.collection('target').indexes()).map(({ name }) => name), ['_id_', 'a_1']);
+    await checkWhole(db, 'source');
+  });
+});
+
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL']) {
   test(`after ${signal} a restart keeps collections, options, validators, indexes, documents`, async () => {
     const directory = await newDirectory();
@@ -145,3 +170,75 @@ test('SIGTERM while a slow find runs: it is answered or interrupted, and the exi
     assert.ok(outcome.code === 11600 || outcome.cursor?.firstBatch.length === 20000, String(outcome));
   });
 });
+
+/** The files of a store with their bytes, but for the lock. */
+async function filesOf(directory) {
+  const names = (await readdir(directory)).filter((name) => name !== 'LOCK').sort();
+  return Promise.all(names.map(async (name) => [name, (await readFile(join(directory, name))).toString('base64')]));
+}
+
+/** The end of a server that does not start, or that is stopped as soon as it listens. */
+async function serveOnce(directory, options = []) {
+  const child = spawn(binary, ['serve', '--store', directory, '--port', '0', '--no-http', ...options]);
+  let errors = '';
+  child.stderr.on('data', (text) => { errors += text; });
+  child.stdout.on('data', () => child.kill('SIGTERM'));
+  const code = await new Promise((resolve) => { child.once('close', resolve); });
+  return { code, errors };
+}
+
+const newest = async (directory, part) => (await readdir(directory)).filter((name) => name.includes(part)).sort().at(-1);
+const cut = async (path, bytes) => truncate(path, (await stat(path)).size - bytes);
+
+/** The start is refused, says what is missing, and changes nothing; then --accept-loss opens what is left, once and for all. */
+async function checkLoss(directory, damaged) {
+  const before = await filesOf(directory);
+  const refused = await serveOnce(directory);
+  assert.notEqual(refused.code, 0);
+  assert.ok(refused.errors.includes(damaged) && refused.errors.includes('--accept-loss'), refused.errors);
+  assert.deepEqual(await filesOf(directory), before);
+  const accepted = await serveOnce(directory, ['--accept-loss']);
+  assert.equal(accepted.code, 0, accepted.errors);
+  assert.ok(accepted.errors.includes('accepted loss: ') && accepted.errors.includes(damaged), accepted.errors);
+}
+
+test('kill -9, and a manifest that lost its last 100 bytes', async () => {
+  const directory = await newDirectory();
+  const inserted = await withServer(directory, async (db, server, client) => {
+    // So much does not stay in memory: a new log begins, the manifest gets a table, and the old log goes. Nothing more
+    // is written then, for a second table might be half-way into the manifest, and no loss to miss, when the kill comes.
+    const log = await newest(directory, '.log');
+    let count = 0;
+    for (; (await newest(directory, '.log')) === log; count += 100) {
+      await db.collection('c').insertMany(times(100, (i) => ({ _id: count + i, pad: 'x'.repeat(3000) })));
+    }
+    while ((await client.db('admin').command({ serverStatus: 1 })).rocksdb.diskBytes === 0) await new Promise((resolve) => setImmediate(resolve));
+    await client.close();
+    await server.stop('SIGKILL');
+    return count;
+  }, ['--cache-size', '16MB']);
+  const manifest = await newest(directory, 'MANIFEST-');
+  await cut(join(directory, manifest), 100);
+  await checkLoss(directory, manifest);
+  await withServer(directory, async (db) => { assert.ok((await db.collection('c').find().toArray()).length <= inserted); });
+});
+
+for (const [how, damage] of Object.entries({ gone: rm, empty: truncate, 'without its last 1000 bytes': (path) => cut(path, 1000) })) {
+  test(`kill -9, and a newest log that is ${how}`, async () => {
+    const directory = await newDirectory();
+    await withServer(directory, async (db) => { await fill(db, 'tables', times(3000, (_id) => ({ _id }))); });  // an orderly end
+    await withServer(directory, async (db, server, client) => {
+      await fill(db, 'log', times(3000, (_id) => ({ _id })));
+      await client.close();
+      await server.stop('SIGKILL');
+    });
+    const log = await newest(directory, '.log');
+    await damage(join(directory, log));
+    await checkLoss(directory, log);
+    await withServer(directory, async (db) => {
+      assert.equal(await db.collection('tables').countDocuments(), 3000);
+      await checkWhole(db, 'tables');
+      assert.ok((await db.collection('log').countDocuments()) < 3000);
+    });
+  });
+}

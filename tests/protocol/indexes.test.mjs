@@ -223,3 +223,9 @@ test('TTL: invisible at its moment, gone soon after; collMod changes it', async 
   assert.equal(await c.findOne({ _id: 'hour' }), null);
   eq((await c.indexes()).find((i) => i.key.at).expireAfterSeconds, 60);
 });
+
+test('a sparse index below another field leaves out what {$ne: null} matches, and is not used for it', async () => {
+  const c = await fill(f.db, 'sparse_below', [{ _id: 1, a: [3, 0, 5] }, { _id: 2, a: { b: 1 } }, { _id: 3 }]);
+  await c.createIndex({ 'a.b': 1 }, { sparse: true });
+  assert.deepEqual((await c.find({ 'a.b': { $ne: null } }).sort({ _id: 1 }).toArray()).map(({ _id }) => _id), [1, 2]);
+});

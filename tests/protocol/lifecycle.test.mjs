@@ -1,7 +1,7 @@
 // braid serve as a program: options, configuration, what it refuses to do, and how it says so.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +35,7 @@ const busy = createServer().listen(0, '127.0.0.1');
 await new Promise((resolve) => { busy.once('listening', resolve); });
 after(() => busy.close());
 await writeFile(path('file'), 'not a directory');
+await mkdir(path('unlockable/LOCK'), { recursive: true });
 
 const refused = [
   ['an address that is not loopback', ['--bind', '0.0.0.0'], /0\.0\.0\.0.*authentication/],
@@ -52,6 +53,7 @@ const refused = [
   ['a URI for a store', ['--store', 'mongodb://127.0.0.1:1'], /directory/],
   ['an empty store', ['--store', ''], /--store/],
   ['a file for a store', ['--store', path('file')], /file/],
+  ['a directory whose lock cannot be opened', ['--store', path('unlockable')], /cannot write to the directory .*Is a directory/],
   ['a configuration that is not there', ['--config', path('nosuch.toml')], /nosuch\.toml/],
   ['a configuration that is not TOML', ['--config', await config('port = = 1')], /line 1/],
   ['an unknown key', ['--config', await config('port = 0\nbogus = 1')], /line 2.*bogus/],
@@ -62,7 +64,7 @@ for (const [name, args, message] of refused) {
   test(`refused: ${name}`, async () => {
     const store = args.includes('--store') ? [] : ['--store', path('unused')];
     const port = args.includes('--port') ? [] : args.includes('--config') ? [] : ['--port', '0'];
-    const { code, stdout, stderr } = await braid('serve', ...store, ...port, ...args);
+    const { code, stdout, stderr } = await braid('serve', '--no-http', ...store, ...port, ...args);
     assert.ok(code > 0, `exit code ${code}`);
     assert.match(stderr, message);
     assert.doesNotMatch(stdout, /listening/);
@@ -74,7 +76,7 @@ test('a second server on the same directory is refused by its name, the first go
   const first = await startServer([], store);
   const client = await new MongoClient(first.uri).connect();
   await client.db('test').collection('c').insertOne({ _id: 1 });
-  const second = await braid('serve', '--store', store, '--port', '0');
+  const second = await braid('serve', '--no-http', '--store', store, '--port', '0');
   assert.ok(second.code > 0);
   assert.ok(second.stderr.includes(store), second.stderr);
   assert.equal(await client.db('test').collection('c').countDocuments(), 1);

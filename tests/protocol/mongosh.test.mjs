@@ -91,8 +91,11 @@ test('the tour of the README', async () => {
 });
 
 test('shards and transactions of the README', async () => {
+  // A chunk that moves between two lines of the tour's transaction aborts it, as on MongoDB; with a busy machine there is time enough.
+  await f.admin.command({ balancerStop: 1 });
   const output = await tour(1);
-  assert.doesNotMatch(output.join('\n---\n'), /Error|Uncaught/);
+  await f.admin.command({ balancerStart: 1 });
+  for (const part of output) assert.doesNotMatch(part, /Error|Uncaught/);
   const [use, shard, index, insert, one, merged, remove, outside, add, status] = output;
   assert.equal(use, 'switched to db somedb');
   assert.match(shard, /collectionsharded: 'somedb.orders'/);

@@ -253,7 +253,7 @@ test('movePrimary takes the unsharded collections along, while they are written 
 
 test('the log warns of operations that ask all shards, and of a key that most documents share', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'braid-log-'));
-  const child = spawn(binary, ['serve', '--store', directory, '--port', '0', '--shards', '4'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(binary, ['serve', '--store', directory, '--port', '0', '--no-http', '--shards', '4'], { stdio: ['ignore', 'pipe', 'pipe'] });
   after(async () => {
     child.kill('SIGKILL');
     await rm(directory, { recursive: true, force: true });

@@ -368,6 +368,32 @@ test('operations are counted as targeted or scattered', async () => {
   eq([Number(after.targeted) - Number(before.targeted), Number(after.scattered) - Number(before.scattered)], [10, 7]);
 });
 
+test('operations are counted by shard', async () => {
+  await shard('busy', { k: 'hashed' });
+  const c = db.collection('busy');
+  const read = async () => {
+    const { shardingStatistics } = await db.command({ serverStatus: 1 });
+    const { shards } = shardingStatistics.collections.find((row) => row.ns === 'test.busy');
+    return Object.fromEntries(shards.map(({ shard, asked, written }) => [shard, [Number(asked), Number(written)]]));
+  };
+  await c.insertMany(times(60, (k) => ({ _id: k, k })));
+  const documents = await spread('busy');
+  eq(await read(), Object.fromEntries(Object.entries(documents).map(([shard, count]) => [shard, [0, count]])));
+  const [home] = await shardsOf('busy', { k: 7 });
+  const [, written] = (await read())[home];
+  const asked = async () => (await read())[home][0];
+  const before = await asked();
+  await c.findOne({ k: 7 });
+  eq(await asked(), before + 1);
+  for (const name of Object.keys(documents)) if (name !== home) eq((await read())[name][0], 0);
+  await c.updateOne({ k: 7 }, { $set: { n: 1 } });
+  await c.updateOne({ _id: 7 }, { $inc: { n: 1 } });
+  await c.deleteOne({ k: 7 });
+  eq((await read())[home], [before + 3, written + 3]);
+  await c.find({ other: 1 }).toArray();
+  for (const [name, [count]] of Object.entries(await read())) eq(count, name === home ? before + 4 : 1);
+});
+
 test('a sharded collection is dropped, renamed and made again whole', async () => {
   await shard('gone', { k: 'hashed' });
   await db.collection('gone').insertMany(times(30, (k) => ({ _id: k, k })));

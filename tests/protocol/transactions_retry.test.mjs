@@ -248,3 +248,25 @@ test('the driver’s own retries: a reply that is lost, an error that says to tr
   const status = await client.db('admin').command({ serverStatus: 1 });
   assert.ok(Number(status.transactions.retriedStatementsCount) > 0);
 });
+
+test('fifty thousand statements of one write are noted in constant time each, and survive a crash', async () => {
+  await prepare();
+  const session = await RawSession.open(server.uri);
+  const statements = 50_000;
+  const write = { update: 'c', updates: times(statements, (i) => ({ q: { _id: i % 10 }, u: { $inc: { n: 1 } } })) };
+  const first = await session.write(write, 1);
+  assert.deepEqual([first.n, first.nModified], [statements, statements]);
+  const before = await state();
+  assert.ok(before.c.every(({ n }) => n === statements / 10));
+  const { lsid } = session;
+  session.close();
+  await crash();
+  const again = await RawSession.open(server.uri, lsid);
+  const second = await again.write(write, 1);
+  assert.deepEqual(plain(second), plain(first));
+  assert.equal(second.retriedStmtIds.length, statements);
+  assert.deepEqual(await state(), before);
+  // A higher number is a new write.
+  assert.equal((await again.write({ ...write, updates: write.updates.slice(0, 10) }, 2)).nModified, 10);
+  again.close();
+});

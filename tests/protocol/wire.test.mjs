@@ -222,6 +222,7 @@ wire('a streamed hello is held, then answered', async (connection) => {
 });
 
 wire('a message of the full 48 million bytes is taken', async (connection) => {
+  await connection.ask(command({ hello: 1 })); // before it 1 MB is the limit
   const documents = times(3, (_id) => ({ _id, text: 'x'.repeat(15900000) }));
   const reply = await connection.ask(opMsg([bodySection({ insert: 'big', $db: 'test' }), sequence('documents', documents)]));
   assert.equal(reply.document.n, 3);

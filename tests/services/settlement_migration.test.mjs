@@ -249,7 +249,7 @@ test('differences are named, and a drop asks', async () => {
   await old.insertOne(record);
   await run(database, 'run');
   const refused = await start(database, 'drop').done;
-  assert.equal(refused.code, 1);
+  assert.equal(refused.code, 2);
   assert.match(refused.stderr, /--yes/);
   const early = await start(database, 'drop', '--yes').done;
   assert.equal(early.code, 1);

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
 import { startServer } from '../lib/server.mjs';
-import { Model, byRank, expectModel, generate, staking, stakingJson, start } from './staking_model.mjs';
+import { Model, byRank, expectModel, generate, ingestJson, staking, stakingJson, start } from './staking_model.mjs';
 
 let directory;
 let server;
@@ -73,9 +73,11 @@ for (const [kind, place] of Object.entries(places)) {
     const lines = await generate(50, 4);
     const mixed = [...lines.slice(0, 20), 'hello', '[]', ...lines.slice(20), 'hello'];
     const { status, stdout, stderr } = await staking(['ingest', ...where, '--json'], text(mixed));
-    assert.equal(status, 0, stderr);
+    assert.equal(status, 1, stderr);
     assert.equal(JSON.parse(stdout).rejected, 3);
-    assert.match(stderr, /unprocessable_messages, with the reason/);
+    assert.match(stderr, /standard input, line 21: not valid JSON/);
+    assert.match(stderr, /standard input, line 22: not a JSON object/);
+    assert.match(stderr, /3 rejected: they are in .*unprocessable_messages, with the reason/);
     const model = new Model();
     model.add(mixed);
     await expectModel(where, model);
@@ -92,11 +94,16 @@ for (const [kind, place] of Object.entries(places)) {
     assert.deepEqual(shards.map(({ shard }) => shard), Array.from({ length: 15 }, (_, i) => String(i)));
     const { total_delegations: total } = await stakingJson(['stats', ...where]);
     assert.equal(shards.reduce((sum, shard) => sum + shard.total_delegations, 0), total);
-    for (const action of ['ingest', 'stats', 'audit', 'shards', 'backfill']) {
+    for (const action of ['ingest', 'backfill']) {
       const refused = await staking([action, ...where, '--logical-shard-count', '14'], '');
       assert.equal(refused.status, 1);
       assert.match(refused.stderr, /15 logical shards, and the number can only be raised: 14 would leave shards out .* Use 15 or more/s);
     }
+    // Reading covers what the store has, whatever it is told, and raises nothing (A3).
+    for (const action of ['stats', 'audit', 'shards']) {
+      for (const told of ['14', '40']) await stakingJson([action, ...where, '--logical-shard-count', told]);
+    }
+    assert.equal((await stakingJson(['stats', ...where, '--logical-shard-count', '4'])).logical_shard_count, 15);
     const model = new Model();
     model.add(lines);
     await expectModel(where, model);
@@ -104,10 +111,10 @@ for (const [kind, place] of Object.entries(places)) {
 
   test(`${kind}: nothing there yet`, async () => {
     const where = place();
-    await expectModel(where, new Model());
-    assert.deepEqual(await stakingJson(['backfill', ...where]), { keys: 0, filled: 0 });
     const { accepted, duplicate, parked, rejected } = await stakingJson(['ingest', ...where], '\n \r\n\n');
     assert.deepEqual([accepted, duplicate, parked, rejected], [0, 0, 0, 0]);
+    await expectModel(where, new Model());
+    assert.deepEqual(await stakingJson(['backfill', ...where]), { keys: 0, filled: 0 });
   });
 }
 
@@ -121,7 +128,7 @@ test('several processes at once on one server, while N is raised', async () => {
     const half = [...lines.slice(i * 1500), ...lines.slice(0, i * 1500)].slice(0, 3000);
     return stakingJson(['ingest', ...where, '--batch', '100'], text(half));
   });
-  for (const n of [11, 30, 64]) await stakingJson(['shards', ...where, '--logical-shard-count', String(n)]);
+  for (const n of [11, 30, 64]) await ingestJson([...where, '--logical-shard-count', String(n)], '');
   const audit = await stakingJson(['audit', ...where]);
   assert.equal(audit.ok, true);
   const outcomes = await Promise.all(running);
@@ -133,6 +140,7 @@ test('several processes at once on one server, while N is raised', async () => {
 test('a pipe that delivers in pieces is taken in as it comes', async () => {
   const where = places.server();
   const lines = await generate(3, 21, '--unbonded', '0');
+  await ingestJson(where, '');
   const slow = start(['ingest', ...where, '--json'], null);
   slow.child.stdin.write(lines[0] + '\n' + lines[1].slice(0, 30));
   // The first line counts while the second is still on its way.
@@ -172,9 +180,9 @@ test('damage is named, repaired when asked, and then gone', async () => {
 
 test('mistakes are answered with what to do', async () => {
   const where = places.server();
-  const taken = await staking(['stats', '--store', server.store]);
+  const taken = await staking(['ingest', '--store', server.store], '');
   assert.equal(taken.status, 1);
-  assert.match(taken.stderr, /--store mongodb:\/\//);
+  assert.match(taken.stderr, /in use by another process \(pid \d+\).*--store mongodb:\/\//s);
   for (const [args, hint] of [
     [['ingest', ...where, join(directory, 'no such file')], /cannot read .*no such file: No such file or directory/],
     [['ingest', ...where, directory], /directory/],
@@ -208,6 +216,7 @@ test('the same seed makes the same events', async () => {
 
 test('interrupted, it ends after what it was doing and says so', async () => {
   const where = places.server();
+  await ingestJson(where, '');
   const { child, ended } = start(['ingest', ...where], null);
   const [line] = await generate(1, 41);
   child.stdin.write(line + '\n');

@@ -47,7 +47,7 @@ export class Model {
   get overall() {
     const all = this.#sumsBy(() => 'all').get('all') ?? { active_tvl: 0, total_tvl: 0, active_delegations: 0, total_delegations: 0 };
     const pending = [...this.#unbonded].filter((hash) => !this.#active.has(hash)).length;
-    return { ...all, total_stakers: this.stakers.size, pending_events: pending, unprocessable_messages: this.#bad.size };
+    return { ...all, total_stakers: this.stakers.size, pending_events: pending, unprocessable_messages: this.#bad.size, conflicting_events: 0 };
   }
 }
 
@@ -62,6 +62,15 @@ export async function stakingJson(args, input = undefined) {
   const { status, signal, stdout, stderr } = await staking([...args, '--json'], input);
   assert.equal(status, 0, `${args.join(' ')} ended with ${signal ?? status}: ${stderr}${stdout.slice(0, 2000)}`);
   return JSON.parse(stdout);
+}
+
+/** What an ingest did. Its exit code is 1 exactly if it has refused something. */
+export async function ingestJson(args, input = undefined) {
+  const { status, signal, stdout, stderr } = await staking(['ingest', ...args, '--json'], input);
+  assert.ok(stdout.startsWith('{'), `ingest ended with ${signal ?? status}: ${stderr}`);
+  const outcome = JSON.parse(stdout);
+  assert.equal(status, outcome.rejected + outcome.conflicting > 0 ? 1 : 0, stderr);
+  return outcome;
 }
 
 /** Lines of events. */

@@ -123,14 +123,16 @@ test('many documents by several workers all arrive', async () => {
   assert.equal(documents[0]._id, 110);
 });
 
-test('a directory is opened in the same process, and a store in use says what to do', () => {
+test('a directory is opened in the same process; one in use can be read, and says what to do to those who write', () => {
   const store = join(directory, 'embedded');
   const there = ['--store', store, '-d', 'd', '-c', 'c'];
   assert.equal(braid(['import', ...there], '{"_id":1}').status, 0);
   assert.deepEqual(lines(braid(['export', ...there]).stdout), [{ _id: 1 }]);
-  const taken = braid(['export', '--store', server.store, '-c', 'x']);
+  assert.equal(braid(['import', '--store', server.uri, '-d', 'd', '-c', 'beside'], '{"_id":2}').status, 0);
+  assert.deepEqual(lines(braid(['export', '--store', server.store, '-d', 'd', '-c', 'beside']).stdout), [{ _id: 2 }]);
+  const taken = braid(['import', '--store', server.store, '-c', 'x'], '{"_id":1}');
   assert.equal(taken.status, 1);
-  assert.match(taken.stderr, /--store mongodb:\/\//);
+  assert.match(taken.stderr, /in use by another process \(pid \d+\).*--store mongodb:\/\//s);
 });
 
 test('mistakes are answered with what to do', () => {

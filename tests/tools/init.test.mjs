@@ -98,7 +98,7 @@ test('all services, each in its database, on a directory', () => {
   assert.equal(first.status, 0, first.stderr);
   const { ok, created } = JSON.parse(first.stdout);
   assert.equal(ok, true);
-  eq([...new Set(created.map(({ database }) => database))], ['shop', 'staking', 'settlement']);
+  eq([...new Set(created.map(({ database }) => database))], ['shop', 'staking', 'settlement', 'explorer']);
   eq(fields(created.filter(({ database }) => database === 'settlement')).slice(0, 2),
     ['engine_output_log collection', 'engine_output_log indexes.symbol_id_1_last_seq_1']);
   eq(JSON.parse(init('--store', store, '--json').stdout).created, []);
@@ -187,8 +187,7 @@ test('names and options that are wrong', () => {
     assert.equal(stdout, '');
     assert.match(stderr, pattern);
   };
-  fails(/explorer: its collections come with the explorer service/, 'shop', 'explorer');
-  fails(/there is no service 'shops'; the services are shop, staking and settlement/, 'shops');
+  fails(/there is no service 'shops'; the services are shop, staking, settlement and explorer/, 'shops');
   fails(/--db needs the name of one service/, '--db', 'x');
   fails(/--db needs the name of one service/, 'shop', 'staking', '--db', 'x');
 });

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/random.h"
+#include "base/sanitized.h"
 #include "braid/status.h"
 
 #define BRAID_EXPECT_OK_WITH(macro, ...)                                               \
@@ -20,6 +21,9 @@ namespace braid::test {
 
 /// The seed of this run: BRAID_SEED if set, else random. Printed beside the test's failure, so that it can be replayed.
 uint64_t Seed();
+
+/// How often a test does something: less often under a sanitizer, which takes ten times as long for each.
+constexpr int Rounds(int full, int sanitized) { return kSanitized ? sanitized : full; }
 
 /// A directory of the test's own, removed at the end.
 class TemporaryDirectory {

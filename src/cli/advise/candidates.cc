@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "base/strings.h"
-#include "engine/query/plan/conditions.h"
+#include "engine/exec/plan/conditions.h"
 
 namespace braid::advise {
 namespace {

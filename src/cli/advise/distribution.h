@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/advise/placement.h"
 #include "cli/advise/sample.h"
 #include "cli/advise/shard_key.h"
+#include "cli/advise/targeting.h"
 
 namespace braid::advise {
 

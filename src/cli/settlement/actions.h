@@ -16,6 +16,9 @@ Action SetUpRecover(CLI::App& app);
 Action SetUpFollow(CLI::App& app);
 Action SetUpStats(CLI::App& app);
 Action SetUpRecords(CLI::App& app);
+Action SetUpBalances(CLI::App& app);
+Action SetUpTrades(CLI::App& app);
+Action SetUpOrders(CLI::App& app);
 Action SetUpRepair(CLI::App& app);
 Action SetUpKeygen(CLI::App& app);
 Action SetUpCheckpoint(CLI::App& app);
@@ -33,6 +36,8 @@ struct Common {
 
 /// Adds --store, --db, --log and --json.
 void AddCommonOptions(CLI::App& app, Common& common);
+/// The log that the options name, to read it or to look after it; one that is not there is an error and is not created.
+Result<std::unique_ptr<Chains>> OpenLog(Clients& clients, const Common& common);
 /// Adds --json alone, for those that need no store.
 void AddJsonOption(CLI::App& app, bool& json);
 
@@ -48,7 +53,5 @@ inline constexpr size_t kTextBytesMax = 128u << 20;
 
 /// Milliseconds since 1970 as "2024-05-01T12:00:00Z", in the years 1970 to 9999: the nearest of them.
 std::string Time(int64_t millis);
-/// The same as "2024-05-01T12:00:00.000Z".
-std::string TimeWithMillis(int64_t millis);
 
 }  // namespace braid::cli::settlement

@@ -6,10 +6,12 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "cli/common_options.h"
+#include "cli/patience.h"
 #include "cli/settlement/actions.h"
-#include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/checkpoints.h"
+#include "services/settlement/json.h"
 
 namespace braid::cli::settlement {
 namespace {
@@ -49,33 +51,30 @@ struct CheckpointArgs {
 
 Status List(Clients& clients, const CheckpointArgs& args) {
   BRAID_TRY(const std::vector<StoredCheckpoint> list, ListCheckpoints(clients, args.common.options.ToChains()));
-  client::Bson rows;
-  for (size_t i = 0; i < list.size(); ++i) {
-    const StoredCheckpoint& one = list[i];
-    client::Bson row;
-    row.Integer("created_at_ms", one.created_at_ms)
-        .Integer("output_seq", one.sequence)
-        .Integer("symbols", one.chains)
-        .Text("key_id", one.key_id);
-    rows.Document(StrCat(i).c_str(), row);
-    if (args.common.json) continue;
+  if (args.common.json) {
+    client::Bson json;
+    AppendCheckpoints(list, json);
+    client::PrintJson(json);
+    return {};
+  }
+  for (const StoredCheckpoint& one : list) {
     std::printf("%s  up to output %lld, %lld symbols, signed by %s\n", Time(one.created_at_ms).c_str(),
                 static_cast<long long>(one.sequence), static_cast<long long>(one.chains), one.key_id.c_str());
   }
-  client::Bson json;
-  json.Array("checkpoints", rows);
-  if (args.common.json) client::PrintJson(json);
   return {};
 }
 
 Status Make(Clients& clients, const CheckpointArgs& args) {
   BRAID_TRY(const SigningKey key, SigningKey::ReadFile(args.key));
   const ChainsOptions options = args.common.options.ToChains();
-  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(clients, options));
+  BRAID_TRY(const std::unique_ptr<Chains> chains, OpenLog(clients, args.common));
   BRAID_TRY(const Checkpoint checkpoint, SignHeads(*chains, key, Clock::System().NowMillis()));
-  // The file first: it is the copy that proves something.
+  // The store first: once it has the checkpoint durably, it has the records too that the file will vouch for, whatever
+  // crashes.
+  const Status kept = KeepCheckpoint(clients, options, checkpoint);
+  if (!kept.ok() && kept.code() != Code::kBSONObjectTooLarge) return kept;
   if (!args.to.empty()) BRAID_CHECK_OK(WriteFile(args.to, ToJson(checkpoint) + "\n"));
-  BRAID_CHECK_OK(KeepCheckpoint(clients, options, checkpoint));
+  BRAID_CHECK_OK(kept);
   const SignedStatement& statement = checkpoint.statement;
   if (args.common.json) {
     client::Bson json;
@@ -94,10 +93,9 @@ Status Make(Clients& clients, const CheckpointArgs& args) {
 }
 
 Status RunCheckpoint(const CheckpointArgs& args) {
-  if (args.common.json && args.to == "-") {
-    return Status(Code::kBadValue, "--json and the checkpoint cannot both go to standard output: give --to FILE");
-  }
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  const Patience patience(args.common.store, {});
+  BRAID_TRY(const std::unique_ptr<Clients> clients,
+            OpenStoreFor(args.common.store, args.list ? StoreUse::kRead : StoreUse::kExisting));
   return args.list ? List(*clients, args) : Make(*clients, args);
 }
 
@@ -121,8 +119,10 @@ Action SetUpCheckpoint(CLI::App& app) {
       ->type_name("FILE")
       ->needs(key);
   CLI::Option* list = app.add_flag("--list", args->list, "Lists those of the store, the newest first.")->excludes(key);
-  app.final_callback([key, list] {
-    if (key->count() + list->count() == 0) throw CLI::RequiredError("--key or --list");
+  CheckUsage(app, [args, key, list]() -> std::string {
+    if (key->count() + list->count() == 0) return "give --key or --list";
+    const bool both = args->common.json && args->to == "-";
+    return both ? "--json and the checkpoint cannot both go to standard output: give --to FILE" : "";
   });
   return [args] { return RunCheckpoint(*args); };
 }

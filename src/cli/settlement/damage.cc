@@ -4,37 +4,38 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "cli/pace.h"
 #include "cli/settlement/actions.h"
 #include "cli/transfer/progress.h"
+#include "services/settlement/json.h"
 
 namespace braid::cli::settlement {
-namespace {}  // namespace
 
 Result<VerifyReport> VerifyWithProgress(Chains& chains, VerifyOptions options) {
   std::atomic<int64_t> verified = 0;
   options.on_progress = [&](int64_t records) { verified = records; };
-  const transfer::Progress line([&] { return StrCat(verified.load(), " records verified"); }, false);
+  int64_t total = 0;
+  if (options.chains.empty() && options.from_sequence <= 1) {  // of a part it is not known how much it is
+    BRAID_TRY(const std::vector<ChainHead> heads, chains.Heads());
+    for (const ChainHead& head : heads) total += head.records;
+  }
+  Pace pace;
+  const transfer::Progress line(
+      [&] {
+        const int64_t done = verified.load();
+        const auto share =
+            total > 0 ? std::optional(static_cast<double>(done) / static_cast<double>(total)) : std::nullopt;
+        return StrCat(done, " records verified, ", pace.ToString(done, share));
+      },
+      false);
   return chains.Verify(options);
 }
 
 void AppendTo(client::Bson& json, const std::vector<ChainDamage>& damage) {
-  client::Bson rows;
-  for (size_t i = 0; i < damage.size(); ++i) {
-    client::Bson row;
-    row.Integer("symbol_id", damage[i].chain).Integer("output_seq", damage[i].sequence).Text("what", damage[i].what);
-    rows.Document(StrCat(i).c_str(), row);
-  }
-  json.Array("damage", rows);
+  braid::settlement::AppendDamage(damage, json);
 }
 
-void AppendTo(client::Bson& json, const VerifyReport& report) {
-  json.Bool("ok", report.ok())
-      .Integer("symbols", report.chains)
-      .Integer("records", report.records)
-      .Integer("payload_bytes", report.payload_bytes)
-      .Integer("damaged", report.damaged);
-  AppendTo(json, report.damage);
-}
+void AppendTo(client::Bson& json, const VerifyReport& report) { braid::settlement::AppendVerification(report, json); }
 
 void PrintText(const VerifyReport& report) {
   std::printf("%lld records of %lld symbols\n", static_cast<long long>(report.records),

@@ -50,10 +50,4 @@ std::string Time(int64_t millis) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(known / 1000)));
 }
 
-std::string TimeWithMillis(int64_t millis) {
-  std::string time = Time(millis);
-  time.pop_back();
-  return fmt::format("{}.{:03}Z", time, std::clamp<int64_t>(millis, 0, kMillisMax) % 1000);
-}
-
 }  // namespace braid::cli::settlement

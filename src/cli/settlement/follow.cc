@@ -1,5 +1,7 @@
 // braid settlement follow: one process that keeps the views up to the log while others write it (C8).
 #include "cli/settlement/follow.h"
+#include "cli/pace.h"
+#include "cli/patience.h"
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -7,9 +9,9 @@
 #include <thread>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
 #include "cli/settlement/damage.h"
-#include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 
 namespace braid::cli::settlement {
@@ -48,7 +50,8 @@ std::string Describe(const FollowerFigures& figures) {
 
 std::string Describe(const ViewProgress& view) {
   return StrCat(NameOf(view.view), " (", view.collection, ", generation ", view.generation, "): up to output ",
-                view.applied_seq, ", ", view.behind, " records behind");
+                view.applied_seq, ", ", view.behind, " records behind",
+                view.stuck.empty() ? "" : StrCat("; stuck: ", view.stuck));
 }
 
 void AppendTo(client::Bson& json, const std::vector<ViewProgress>& views) {
@@ -62,6 +65,7 @@ void AppendTo(client::Bson& json, const std::vector<ViewProgress>& views) {
         .Integer("applied_seq", view.applied_seq)
         .Integer("records", view.records)
         .Integer("behind", view.behind);
+    if (!view.stuck.empty()) row.Text("stuck", view.stuck);
     rows.Document(StrCat(i).c_str(), row);
   }
   json.Array("views", rows);
@@ -95,12 +99,21 @@ void PrintFollowed(const Follower& follower, const std::vector<ViewProgress>& vi
 
 Status RunFollow(const FollowArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  const Patience patience(args.common.store, {.stop = &stop, .json = args.common.json});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.common.store, StoreUse::kExisting));
   const auto start = std::chrono::steady_clock::now();
   BRAID_TRY(const std::unique_ptr<Follower> follower, StartFollower(*clients, args.common, args.workers));
   Status status;
   {
-    const transfer::Progress line([&] { return Describe(follower->figures()); }, args.quiet);
+    Pace pace;
+    const transfer::Progress line(
+        [&] {
+          const FollowerFigures figures = follower->figures();
+          const auto all = static_cast<double>(figures.records + figures.behind);
+          const auto share = all > 0 ? std::optional(static_cast<double>(figures.records) / all) : std::nullopt;
+          return StrCat(Describe(figures), "; ", pace.ToString(figures.records, share));
+        },
+        args.quiet);
     if (args.once) {
       status = follower->CatchUp({.stop = &stop});
     } else {

@@ -23,7 +23,7 @@ Result<std::unique_ptr<braid::settlement::Follower>> StartFollower(Clients& clie
 
 /// "views at output 17, 0 records behind", and why if the store fails.
 std::string Describe(const braid::settlement::FollowerFigures& figures);
-/// "balances (balances_g2, generation 2): up to output 17, 0 records behind"
+/// "balances (balances, generation 2): up to output 17, 0 records behind"
 std::string Describe(const braid::settlement::ViewProgress& view);
 /// views: [{view, collection, generation, applied_seq, records, behind}] (F4).
 void AppendTo(client::Bson& json, const std::vector<braid::settlement::ViewProgress>& views);

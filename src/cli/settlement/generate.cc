@@ -3,7 +3,7 @@
 
 #include "base/strings.h"
 #include "cli/settlement/actions.h"
-#include "cli/transfer/made_up.h"
+#include "cli/transfer/lines.h"
 #include "services/settlement/generator.h"
 
 namespace braid::cli::settlement {
@@ -14,12 +14,14 @@ struct GenerateArgs {
   braid::settlement::GeneratorOptions generator;
 };
 
-Status RunGenerate(const GenerateArgs& args) {
+std::string WhatIsTooMany(const GenerateArgs& args) {
   const int64_t most = braid::settlement::kOutputSeqMax - args.generator.first_sequence + 1;
-  if (args.outputs > static_cast<uint64_t>(most)) {
-    return Status(Code::kBadValue, StrCat("from ", args.generator.first_sequence, " on there are only ", most,
-                                          " numbers: --outputs ", args.outputs, " is too many"));
-  }
+  if (args.outputs <= static_cast<uint64_t>(most)) return "";
+  return StrCat("from ", args.generator.first_sequence, " on there are only ", most, " numbers: --outputs ",
+                args.outputs, " is too many");
+}
+
+Status RunGenerate(const GenerateArgs& args) {
   braid::settlement::Generator generator(args.generator);
   return transfer::WriteMadeUp(args.outputs, [&] { return ToJson(generator.Next()); });
 }
@@ -41,6 +43,7 @@ Action SetUpGenerate(CLI::App& app) {
   app.add_option("--seed", generator.seed, "The same seed makes the same outputs.")
       ->type_name("N")
       ->capture_default_str();
+  CheckUsage(app, [args] { return WhatIsTooMany(*args); });
   return [args] { return RunGenerate(*args); };
 }
 

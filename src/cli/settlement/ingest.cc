@@ -7,21 +7,25 @@
 #include <thread>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
+#include "cli/pace.h"
+#include "cli/patience.h"
 #include "cli/settlement/follow.h"
 #include "cli/settlement/ingest_files.h"
 #include "cli/settlement/summary.h"
-#include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/listener.h"
 
 namespace braid::cli::settlement {
 namespace {
 
+using braid::settlement::Answer;
 using braid::settlement::Follower;
 using braid::settlement::Listener;
 using braid::settlement::ListenerOptions;
 using braid::settlement::Options;
+using braid::settlement::Outcome;
 using braid::settlement::Settlement;
 using braid::settlement::ViewProgress;
 
@@ -38,10 +42,10 @@ struct IngestArgs {
 };
 
 void AddSourceOptions(CLI::App& app, IngestArgs& args) {
-  CLI::Option* files =
-      app.add_option("files", args.files, "Files with one output a line, packed with gzip or not; - is standard input.")
-          ->type_name("FILE")
-          ->capture_default_str();
+  CLI::Option* files = app.add_option("files", args.files,
+                                      "Files with one output per line, packed with gzip or not; - is standard input.")
+                           ->type_name("FILE")
+                           ->capture_default_str();
   CLI::Option* listen = app.add_option("--listen", args.port,
                                        "Takes outputs from engines over TCP on this port, until interrupted; 0 is a "
                                        "free one, which is printed.")
@@ -57,6 +61,10 @@ void AddSourceOptions(CLI::App& app, IngestArgs& args) {
       ->type_name("N")
       ->capture_default_str()
       ->needs(listen);
+  app.add_option("--skip-refused", args.common.options.skip_refused,
+                 "Passes over lines that are no outputs, for this reason, which is kept with each of them. Without it "
+                 "their symbols accept nothing after them until they are corrected.")
+      ->type_name("REASON");
   app.add_flag("--quiet", args.quiet, "No progress.");
 }
 
@@ -101,29 +109,43 @@ std::string Behind(const Follower* follower) {
   return follower == nullptr ? "" : StrCat("; ", Describe(follower->figures()));
 }
 
-Status ReadFiles(Settlement& settlement, const Follower* follower, const IngestArgs& args,
+Status ReadFiles(Settlement& settlement, const Follower* follower, const IngestArgs& args, MigrationWatch& watch,
                  const std::atomic<bool>& stop, Summary& summary) {
-  const transfer::Progress line([&] { return summary.ToString() + Behind(follower); }, args.quiet);
-  return IngestFiles(settlement, args.files, stop, summary);
+  FilesRead read(args.files);
+  Pace pace;
+  const transfer::Progress line(
+      [&] {
+        const std::string rate = pace.ToString(static_cast<int64_t>(summary.totals().sum()), read.share());
+        return StrCat(summary.ToString(), "; ", rate, Behind(follower));
+      },
+      args.quiet);
+  return IngestFiles(settlement, args.files, watch, stop, read, summary);
 }
 
-Status Listen(Settlement& settlement, const Follower* follower, const IngestArgs& args, const std::atomic<bool>& stop,
-              Summary& summary) {
+Status Listen(Settlement& settlement, const Follower* follower, const IngestArgs& args, MigrationWatch& watch,
+              const std::atomic<bool>& stop, Summary& summary) {
   ListenerOptions options = args.listener;
   options.port = *args.port;
+  options.on_problem = [&](const std::string& source, const Answer& answer) {
+    if (answer.outcome != Outcome::kElsewhere) summary.AddProblem(source, answer);
+  };
   BRAID_TRY(std::unique_ptr<Listener> listener, Listener::Open(settlement, options));
-  // Whoever started us reads the port from here.
+  // The program that started this one reads the port from here.
   std::FILE* const out = args.common.json ? stderr : stdout;
   std::fprintf(out, "listening on %s port %u\n", options.address.c_str(), listener->port());
   std::fflush(out);
   const transfer::Progress line(
       [&] { return StrCat(listener->connections(), " connections: ", Describe(listener->totals()), Behind(follower)); },
       args.quiet);
-  const auto failure = [&] { return settlement.writers().failure(); };
-  while (!stop.load() && failure().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  Status failure;
+  while (!stop.load() && failure.ok()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    failure = settlement.writers().failure();
+    if (failure.ok()) failure = watch.Check();
+  }
   listener->Stop();
   summary.Add(listener->totals());
-  return failure();
+  return failure.ok() ? settlement.writers().failure() : failure;
 }
 
 // A signal is how listening ends, and the views shall have everything then, too. Whoever interrupts the reading of
@@ -139,11 +161,15 @@ Status CatchUp(Follower& follower, const IngestArgs& args, const std::atomic<boo
 
 Status RunIngest(IngestArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
+  const Patience patience(args.common.store,
+                          {.stop = &stop, .ends_soon = !args.port.has_value(), .json = args.common.json});
   Options& options = args.common.options;
   options.writers.batch_delay = std::chrono::milliseconds(args.delay_ms);
   options.lease_ttl = std::chrono::milliseconds(args.lease_ms);
   options.writers.interval = std::min(options.writers.interval, options.lease_ttl / 4);
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  MigrationWatch watch(*clients, options);
+  BRAID_CHECK_OK(watch.Check());
   BRAID_TRY(const std::unique_ptr<Settlement> settlement, Settlement::Open(*clients, options));
   std::unique_ptr<Follower> follower;
   if (args.follow) {
@@ -151,8 +177,8 @@ Status RunIngest(IngestArgs& args) {
   }
   const auto start = std::chrono::steady_clock::now();
   Summary summary;
-  Status status = args.port ? Listen(*settlement, follower.get(), args, stop, summary)
-                            : ReadFiles(*settlement, follower.get(), args, stop, summary);
+  Status status = args.port ? Listen(*settlement, follower.get(), args, watch, stop, summary)
+                            : ReadFiles(*settlement, follower.get(), args, watch, stop, summary);
   const bool interrupted = stop.load() && !args.port;
   const std::vector<ChainWriterFigures> writers = settlement->writers().Figures();
   if (const Status stopped = settlement->Stop(); status.ok()) status = stopped;
@@ -167,7 +193,8 @@ Status RunIngest(IngestArgs& args) {
   if (interrupted) {
     return Status(Code::kInterrupted, "interrupted; give the same outputs again: what is stored is not stored twice");
   }
-  if (!args.port) BRAID_CHECK_OK(summary.ToStatus());
+  // An engine that is told so goes to the other service; a file does not.
+  BRAID_CHECK_OK(summary.ToStatus(!args.port));
   return caught_up;
 }
 

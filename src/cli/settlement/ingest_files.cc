@@ -1,10 +1,9 @@
 #include "cli/settlement/ingest_files.h"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "cli/transfer/lines.h"
 
 namespace braid::cli::settlement {
@@ -15,21 +14,21 @@ using braid::settlement::Intake;
 using braid::settlement::Settlement;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookEvery(50);  // a signal handler can set `stop`, but not wake us
-constexpr milliseconds kAnswersWithin(2000);
-constexpr milliseconds kPatience(3000);
+constexpr milliseconds kLookEvery(50);       // a signal handler can set `stop`, but not wake us
+constexpr milliseconds kAnswersWithin(700);  // both before Patience ends the process
+constexpr milliseconds kPatience(700);
 
-// Whoever waits for a store that does not answer cannot look at `stop`: this thread does.
+// A thread that waits for a store that does not answer cannot look at `stop`: this one does.
 class Interrupter {
  public:
   Interrupter(Settlement& settlement, const std::atomic<bool>& stop)
       : settlement_(settlement), stop_(stop), thread_([this] { Watch(); }) {}
   ~Interrupter() {
     {
-      const std::lock_guard lock(mu_);
+      const MutexLock lock(mu_);
       done_ = true;
     }
-    wake_.notify_all();
+    wake_.NotifyAll();
     thread_.join();
   }
   Interrupter(const Interrupter&) = delete;
@@ -37,29 +36,33 @@ class Interrupter {
 
  private:
   void Watch() {
-    std::unique_lock lock(mu_);
-    const auto done = [this] { return done_; };
+    MutexLock lock(mu_);
+    const auto done = [this]() BRAID_REQUIRES(mu_) { return done_; };
     while (!stop_.load()) {
-      if (wake_.wait_for(lock, kLookEvery, done)) return;
+      if (wake_.WaitFor(lock, kLookEvery, done)) return;
     }
-    if (wake_.wait_for(lock, kAnswersWithin, done)) return;
-    lock.unlock();
+    if (wake_.WaitFor(lock, kAnswersWithin, done)) return;
+    lock.Unlock();
     settlement_.writers().Stop(kPatience).Ignore("each output is answered with it");
   }
 
   Settlement& settlement_;
   const std::atomic<bool>& stop_;
-  std::mutex mu_;
-  std::condition_variable wake_;
-  bool done_ = false;  // guarded by mu_
+  Mutex mu_;
+  CondVar wake_;
+  bool done_ BRAID_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
 
-Status IngestFile(Settlement& settlement, const std::string& path, const std::atomic<bool>& stop, Summary& summary) {
+Status IngestFile(Settlement& settlement, const std::string& path, MigrationWatch& watch, const std::atomic<bool>& stop,
+                  FilesRead& read, Summary& summary) {
   BRAID_TRY(const std::unique_ptr<transfer::Lines> lines, transfer::Lines::Open(path));
-  Intake intake(settlement, [&](const Answer& answer) { summary.Add(path, answer); });
+  const FilesRead::One reading(read, path, *lines);
+  Intake intake(
+      settlement, [&](const Answer& answer) { summary.Add(path, answer); }, path);
   while (!stop.load()) {
     BRAID_CHECK_OK(settlement.writers().failure());
+    BRAID_CHECK_OK(watch.Check());
     BRAID_TRY(const std::vector<std::string_view> next, lines->Next());
     if (next.empty()) break;
     for (const std::string_view line : next) {
@@ -67,15 +70,19 @@ Status IngestFile(Settlement& settlement, const std::string& path, const std::at
       intake.Submit(line);
     }
   }
+  summary.SetStopped(path, intake.stopped());
   return {};
 }
 
 }  // namespace
 
-Status IngestFiles(Settlement& settlement, const std::vector<std::string>& files, const std::atomic<bool>& stop,
-                   Summary& summary) {
+Status IngestFiles(Settlement& settlement, const std::vector<std::string>& files, MigrationWatch& watch,
+                   const std::atomic<bool>& stop, FilesRead& read, Summary& summary) {
   const Interrupter interrupter(settlement, stop);
-  for (const std::string& file : files) BRAID_CHECK_OK(IngestFile(settlement, file, stop, summary));
+  for (const std::string& file : files) {
+    BRAID_CHECK_OK(IngestFile(settlement, file, watch, stop, read, summary));
+    if (!summary.stopped().ok()) break;  // what the line was may be what the other files go on from
+  }
   return {};
 }
 

@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/files_read.h"
+#include "cli/settlement/migration_watch.h"
 #include "cli/settlement/summary.h"
 
 namespace braid::cli::settlement {
 
 /// Submits every line of every file, and waits for the answers. Ends early when `stop` becomes true, even while the
-/// store does not answer (its writers are ended then), and when the store has failed for good.
+/// store does not answer (its writers are ended then), when the store has failed for good and when a migration begins.
 Status IngestFiles(braid::settlement::Settlement& settlement, const std::vector<std::string>& files,
-                   const std::atomic<bool>& stop, Summary& summary);
+                   MigrationWatch& watch, const std::atomic<bool>& stop, FilesRead& read, Summary& summary);
 
 }  // namespace braid::cli::settlement

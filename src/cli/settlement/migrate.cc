@@ -1,16 +1,16 @@
-// braid settlement migrate: from one chain over all symbols to one chain a symbol, while writers write (C6).
+// braid settlement migrate: from one chain over all symbols to one chain per symbol, while writers write (C6).
 #include "cli/settlement/migrate.h"
-
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
-#include "cli/store_option.h"
+#include "cli/pace.h"
+#include "cli/patience.h"
 #include "cli/transfer/progress.h"
 
 namespace braid::cli::settlement {
@@ -18,6 +18,8 @@ namespace braid::cli::settlement {
 using braid::settlement::migration::CompareReport;
 using braid::settlement::migration::MigrationOptions;
 using braid::settlement::migration::Migrator;
+using braid::settlement::migration::OldMapping;
+using braid::settlement::migration::ParseMapping;
 using braid::settlement::migration::State;
 
 void AddMigrateOptions(CLI::App& app, MigrateArgs& args) {
@@ -25,6 +27,9 @@ void AddMigrateOptions(CLI::App& app, MigrateArgs& args) {
   app.add_option("--old-table", args.options.old_table, "Collection of the old layout, one chain over all symbols.")
       ->type_name("NAME")
       ->capture_default_str();
+  app.add_option("--mapping", args.mapping,
+                 "Names of the old table and its fields, as JSON, if they are not those that `generate` makes.")
+      ->type_name("FILE");
   app.add_option("--batch", args.options.batch_records_max,
                  "Outputs that go into the new chains at a time; a writer may have to wait for one batch.")
       ->check(CLI::Range(1, 10'000))
@@ -32,8 +37,16 @@ void AddMigrateOptions(CLI::App& app, MigrateArgs& args) {
       ->capture_default_str();
 }
 
-MigrationOptions ToOptions(const MigrateArgs& args) {
+Result<MigrationOptions> ToOptions(const MigrateArgs& args) {
   MigrationOptions options = args.options;
+  if (!args.mapping.empty()) {
+    constexpr size_t kMappingBytesMax = 64 << 10;
+    BRAID_TRY(const std::string text, ReadFile(args.mapping, kMappingBytesMax));
+    BRAID_TRY(OldMapping mapping, ParseMapping(text));
+    options.layout = std::move(mapping.layout);
+    const bool named = options.old_table != MigrationOptions().old_table;
+    if (!named && !mapping.collection.empty()) options.old_table = mapping.collection;
+  }
   options.database = args.common.options.database;
   options.log = args.common.options.log;
   options.stop = &StopOnInterrupt();
@@ -42,50 +55,49 @@ MigrationOptions ToOptions(const MigrateArgs& args) {
 
 namespace {
 
-// How far a long step is and how fast it goes, for the line of progress. Any thread.
-class Pace {
+// Which long step is under way and how far it is, for the line of progress. Any thread.
+class MigrationProgress {
  public:
   void Set(std::string_view step, int64_t done, int64_t of) {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     if (step != step_) {
       step_ = step;
       first_ = done;
-      start_ = std::chrono::steady_clock::now();
+      pace_ = Pace();
     }
     done_ = done;
     of_ = of;
   }
-  std::string ToString() const {
-    const std::lock_guard lock(mu_);
+  std::string ToString() {
+    const MutexLock lock(mu_);
     if (step_.empty()) return "starting";
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    const double rate = seconds > 0 ? static_cast<double>(done_ - first_) / seconds : 0;
-    return fmt::format("{}: {} of {} outputs ({} %), {:.0f}/s", step_, done_, of_, of_ > 0 ? 100 * done_ / of_ : 100,
-                       rate);
+    const double share = of_ > 0 ? static_cast<double>(done_) / static_cast<double>(of_) : 1;
+    return StrCat(step_, ": ", done_, " of ", of_, " outputs, ", pace_.ToString(done_ - first_, share));
   }
 
  private:
-  mutable std::mutex mu_;
-  std::string step_;  // guarded by mu_, as are the others
-  int64_t first_ = 0;
-  int64_t done_ = 0;
-  int64_t of_ = 0;
-  std::chrono::steady_clock::time_point start_;
+  Mutex mu_;
+  std::string step_ BRAID_GUARDED_BY(mu_);
+  int64_t first_ BRAID_GUARDED_BY(mu_) = 0;  // done before this process began with the step
+  int64_t done_ BRAID_GUARDED_BY(mu_) = 0;
+  int64_t of_ BRAID_GUARDED_BY(mu_) = 0;
+  Pace pace_ BRAID_GUARDED_BY(mu_);
 };
 
 using Step = Status (*)(Migrator& migrator, CompareReport& report);
 
 Status RunStep(const MigrateArgs& args, Step step) {
-  MigrationOptions options = ToOptions(args);
-  Pace pace;
-  options.on_progress = [&pace](std::string_view name, int64_t done, int64_t of) { pace.Set(name, done, of); };
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  BRAID_TRY(MigrationOptions options, ToOptions(args));
+  MigrationProgress progress;
+  options.on_progress = [&progress](std::string_view name, int64_t done, int64_t of) { progress.Set(name, done, of); };
+  const Patience patience(args.common.store, {.stop = &StopOnInterrupt(), .json = args.common.json});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.common.store, StoreUse::kExisting));
   BRAID_TRY(const std::unique_ptr<Migrator> migrator, Migrator::Open(*clients, options));
   const auto start = std::chrono::steady_clock::now();
   CompareReport report;
   Status status;
   {
-    const transfer::Progress line([&] { return pace.ToString(); }, false);
+    const transfer::Progress line([&] { return progress.ToString(); }, false);
     status = step(*migrator, report);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -117,10 +129,9 @@ Action SetUpDrop(CLI::App& app) {
   const auto yes = std::make_shared<bool>(false);
   AddMigrateOptions(app, *args);
   app.add_flag("--yes", *yes, "Really: there is no way back.");
-  return [args, yes]() -> Status {
-    if (!*yes) return Status(Code::kBadValue, "this removes the old table for good; say --yes if you mean it");
-    return RunStep(*args, [](Migrator& migrator, CompareReport&) { return migrator.Drop(); });
-  };
+  CheckUsage(
+      app, [yes] { return std::string(*yes ? "" : "this removes the old table for good; say --yes if you mean it"); });
+  return [args] { return RunStep(*args, [](Migrator& migrator, CompareReport&) { return migrator.Drop(); }); };
 }
 
 template <Status (*step)(Migrator&, CompareReport&)>

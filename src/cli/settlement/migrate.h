@@ -13,12 +13,13 @@ namespace braid::cli::settlement {
 struct MigrateArgs {
   Common common;
   braid::settlement::migration::MigrationOptions options;
+  std::string mapping;  ///< a file; empty for the layout of old_table.h
 };
 
 /// Adds the options of all of them.
 void AddMigrateOptions(CLI::App& app, MigrateArgs& args);
-/// The options as the library wants them; interrupts end long steps.
-braid::settlement::migration::MigrationOptions ToOptions(const MigrateArgs& args);
+/// The options as the library wants them; interrupts end long steps. kBadValue if the mapping is none.
+Result<braid::settlement::migration::MigrationOptions> ToOptions(const MigrateArgs& args);
 
 /// How far it is; migrate_report.cc.
 client::Bson& AppendTo(client::Bson& json, const braid::settlement::migration::State& state, bool has_old_table);

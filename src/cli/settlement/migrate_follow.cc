@@ -5,9 +5,10 @@
 #include <thread>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/settlement/migrate.h"
-#include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/migration/reader.h"
 
@@ -41,8 +42,10 @@ Status See(const Output& output, Seen& seen) {
 
 Status RunMigrateFollow(const MigrateFollowArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.migrate.common.store));
-  BRAID_TRY(const std::unique_ptr<MigratingReader> reader, MigratingReader::Open(*clients, ToOptions(args.migrate)));
+  BRAID_TRY(const auto options, ToOptions(args.migrate));
+  const Patience patience(args.migrate.common.store, {.stop = &stop, .json = args.migrate.common.json});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.migrate.common.store, StoreUse::kRead));
+  BRAID_TRY(const std::unique_ptr<MigratingReader> reader, MigratingReader::Open(*clients, options));
   Seen seen;
   seen.last = args.from - 1;
   {

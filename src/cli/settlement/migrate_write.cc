@@ -9,9 +9,10 @@
 
 #include "base/random.h"
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/settlement/migrate.h"
-#include "cli/store_option.h"
 #include "cli/transfer/lines.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/generator.h"
@@ -116,8 +117,10 @@ Status WriteOutputsOf(MigratingWriter& writer, const WriteArgs& args, const std:
 
 Status RunWrite(const WriteArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
+  BRAID_TRY(const auto options, ToOptions(args.migrate));
+  const Patience patience(args.migrate.common.store, {.stop = &stop, .json = args.migrate.common.json});
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.migrate.common.store));
-  BRAID_TRY(const std::unique_ptr<MigratingWriter> writer, MigratingWriter::Open(*clients, ToOptions(args.migrate)));
+  BRAID_TRY(const std::unique_ptr<MigratingWriter> writer, MigratingWriter::Open(*clients, options));
   WriteFigures figures;
   const auto start = Steady::now();
   {
@@ -143,6 +146,8 @@ Status RunWrite(const WriteArgs& args) {
   transfer::PrintLine(fmt::format("{} outputs in {:.1f} s, {:.0f}/s; the slowest batch took {:.0f} ms", outputs,
                                   seconds, seconds > 0 ? static_cast<double>(outputs) / seconds : 0,
                                   figures.slowest_ms));
+  const bool endless = args.file.empty() && args.outputs == 0;
+  if (stop.load() && !endless) return Status(Code::kInterrupted, "interrupted; what was acknowledged is stored");
   return {};
 }
 
@@ -173,7 +178,8 @@ Action SetUpMigrateGenerate(CLI::App& app) {
   return [args]() -> Status {
     {
       BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args->migrate.common.store));
-      BRAID_TRY(const std::unique_ptr<StateStore> store, StateStore::Open(*clients, ToOptions(args->migrate)));
+      BRAID_TRY(const auto options, ToOptions(args->migrate));
+      BRAID_TRY(const std::unique_ptr<StateStore> store, StateStore::Open(*clients, options));
       BRAID_TRY(const State state, store->Load());
       if (state.phase != Phase::kNone) {
         return Status(Code::kIllegalOperation,

@@ -3,11 +3,11 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
+#include "cli/patience.h"
 #include "cli/settlement/actions.h"
-#include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/checkpoints.h"
-#include "services/settlement/history.h"
 
 namespace braid::cli::settlement {
 namespace {
@@ -36,26 +36,27 @@ Result<Checkpoint> CheckpointFor(Clients& clients, const ProveArgs& args) {
 }
 
 Status RunProve(const ProveArgs& args) {
-  if (args.common.json && args.to == "-") {
-    return Status(Code::kBadValue, "--json and the proof cannot both go to standard output: give --to FILE");
-  }
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  const Patience patience(args.common.store, {});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.common.store, StoreUse::kRead));
   BRAID_TRY(const Checkpoint checkpoint, CheckpointFor(*clients, args));
-  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
+  BRAID_TRY(const std::unique_ptr<Chains> chains, OpenLog(*clients, args.common));
   BRAID_TRY(const InclusionProof proof, Prove(*chains, checkpoint, args.symbol, args.sequence));
-  BRAID_CHECK_OK(WriteFile(args.to, ToJson(proof) + "\n"));
+  const std::string text = ToJson(proof) + "\n";
+  BRAID_CHECK_OK(WriteFile(args.to, text));
   if (args.common.json) {
     client::Bson json;
     json.Integer("symbol_id", args.symbol)
         .Integer("output_seq", args.sequence)
-        .Integer("later_records", static_cast<int64_t>(proof.later.size()))
+        .Integer("record", proof.record_index + 1)
+        .Integer("records", proof.records)
+        .Integer("bytes", static_cast<int64_t>(text.size()))
         .Integer("checkpoint_output_seq", proof.statement.sequence)
         .Text("file", args.to);
     client::PrintJson(json);
   }
   transfer::PrintLine(StrCat("output ", args.sequence, " of symbol ", args.symbol, " was in the log at ",
-                             Time(proof.statement.created_at_ms), "; the proof has ", proof.later.size(),
-                             " later records"));
+                             Time(proof.statement.created_at_ms), ", as record ", proof.record_index + 1, " of ",
+                             proof.records, "; the proof has ", text.size(), " bytes"));
   return {};
 }
 
@@ -75,6 +76,8 @@ Status RunCheck(const CheckArgs& args) {
     json.Bool("ok", status.ok())
         .Integer("symbol_id", proof.record.chain)
         .Integer("output_seq", proof.record.sequence)
+        .Integer("record", proof.record_index + 1)
+        .Integer("records", proof.records)
         .Text("store", proof.statement.store)
         .Integer("created_at_ms", proof.statement.created_at_ms)
         .Text("key_id", proof.statement.key_id)
@@ -83,8 +86,8 @@ Status RunCheck(const CheckArgs& args) {
   }
   BRAID_CHECK_OK(status);
   transfer::PrintLine(StrCat("proven: output ", proof.record.sequence, " of symbol ", proof.record.chain, " was in ",
-                             proof.statement.store, " at ", Time(proof.statement.created_at_ms), ", signed by ",
-                             proof.statement.key_id));
+                             proof.statement.store, " at ", Time(proof.statement.created_at_ms), " as record ",
+                             proof.record_index + 1, " of ", proof.records, ", signed by ", proof.statement.key_id));
   if (!args.json) std::printf("%s\n", proof.record.payload.c_str());
   return {};
 }
@@ -101,6 +104,10 @@ Action SetUpProve(CLI::App& app) {
   app.add_option("--to", args->to, "Where the proof goes; - is standard output.")
       ->type_name("FILE")
       ->capture_default_str();
+  CheckUsage(app, [args] {
+    const bool both = args->common.json && args->to == "-";
+    return std::string(both ? "--json and the proof cannot both go to standard output: give --to FILE" : "");
+  });
   return [args] { return RunProve(*args); };
 }
 

@@ -1,13 +1,15 @@
-// braid settlement records: what is stored, one record a line, with the fields of C1.
+// braid settlement records: what is stored, one record per line, with the fields of C1.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <limits>
 #include <optional>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
+#include "cli/patience.h"
 #include "cli/settlement/actions.h"
-#include "cli/store_option.h"
-#include "services/settlement/output.h"
+#include "client/json_output.h"
+#include "services/settlement/json.h"
 
 namespace braid::cli::settlement {
 namespace {
@@ -20,8 +22,6 @@ struct RecordsArgs {
   int64_t limit = std::numeric_limits<int64_t>::max();
 };
 
-std::string HexOf(const ChainHash& hash) { return Hex({reinterpret_cast<const char*>(hash.data()), hash.size()}); }
-
 /// Writes records to standard output until there are enough.
 class Printer {
  public:
@@ -30,13 +30,9 @@ class Printer {
   /// False if no more are wanted.
   Result<bool> Print(const ChainRecordView& record) {
     if (record.sequence > args_.to || printed_ >= args_.limit) return false;
-    const auto output = parser_.Decode(record.payload);
-    if (!output.ok()) {
-      return Status(output.error().code(),
-                    StrCat("symbol ", record.chain, ", output ", record.sequence, ": ", output.error().message()));
-    }
+    BRAID_TRY(const std::string line, RecordLine(parser_, record));
     if (args_.common.json) BRAID_CHECK_OK(Write(printed_ == 0 ? "{\"records\":[" : ","));
-    BRAID_CHECK_OK(Write(LineOf(record, *output)));
+    BRAID_CHECK_OK(Write(line));
     BRAID_CHECK_OK(Write(args_.common.json ? "" : "\n"));
     return ++printed_ < args_.limit;
   }
@@ -47,17 +43,9 @@ class Printer {
   }
 
  private:
-  static std::string LineOf(const ChainRecordView& record, const braid::settlement::Output& output) {
-    std::string also;
-    for (const int64_t symbol : record.also) also += StrCat(also.empty() ? ",\"also\":[" : ",", symbol);
-    if (!also.empty()) also += ']';
-    return StrCat("{\"symbol_id\":", record.chain, ",\"output_seq\":", record.sequence, ",\"prev_hash\":\"",
-                  HexOf(record.prev_hash), "\",\"hash\":\"", HexOf(record.hash), "\",\"input_data\":", output.input,
-                  ",\"output_data\":", EncodeOutputData(output), ",\"created_at\":\"",
-                  TimeWithMillis(record.created_at_ms), "\"", also, "}");
-  }
   static Status NotWritten() { return Status(Code::kOutOfDiskSpace, "cannot write to standard output"); }
   static Status Write(std::string_view text) {
+    client::MarkJsonPrinted();
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? Status() : NotWritten();
   }
 
@@ -78,8 +66,9 @@ Status PrintAll(Chains& chains, int64_t from, Printer& printer) {
 }
 
 Status RunRecords(const RecordsArgs& args) {
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
-  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
+  const Patience patience(args.common.store, {});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.common.store, StoreUse::kRead));
+  BRAID_TRY(const std::unique_ptr<Chains> chains, OpenLog(*clients, args.common));
   Printer printer(args);
   if (args.symbol) {
     BRAID_CHECK_OK(

@@ -5,14 +5,16 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
+#include "cli/pace.h"
+#include "cli/patience.h"
 #include "cli/settlement/actions.h"
 #include "cli/settlement/damage.h"
 #include "cli/settlement/follow.h"
-#include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/views/recovery.h"
 
@@ -37,29 +39,31 @@ struct RecoverArgs {
 class ReplayFigures {
  public:
   void Set(const std::string& done, int64_t records, int64_t total) {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
+    if (done != done_) pace_ = Pace();
     done_ = done;
     records_ = records;
     total_ = total;
   }
 
-  // "[######....]  60 %  600000 of 1000000 records verified"; the bar only on a terminal.
-  std::string ToString() const {
+  // "[######....] 600000 of 1000000 records verified, 1 200 000/s, 60 %, 1 s left"; the bar only on a terminal.
+  std::string ToString() {
     constexpr int kWidth = 30;
-    const std::lock_guard lock(mu_);
-    if (total_ <= 0) return fmt::format("{} records {}", records_, done_);
+    const MutexLock lock(mu_);
+    if (total_ <= 0) return StrCat(records_, " records ", done_, ", ", pace_.ToString(records_, std::nullopt));
     const double part = std::min(1.0, static_cast<double>(records_) / static_cast<double>(total_));
-    const std::string text = fmt::format("{:3.0f} %  {} of {} records {}", part * 100, records_, total_, done_);
+    const std::string text = StrCat(records_, " of ", total_, " records ", done_, ", ", pace_.ToString(records_, part));
     if (isatty(STDERR_FILENO) == 0) return text;
     const auto full = static_cast<size_t>(part * kWidth);
     return fmt::format("[{:.<{}}] {}", std::string(full, '#'), kWidth, text);
   }
 
  private:
-  mutable std::mutex mu_;
-  std::string done_ = "verified";  // guarded by mu_, as are the next two
-  int64_t records_ = 0;
-  int64_t total_ = 0;
+  Mutex mu_;
+  std::string done_ BRAID_GUARDED_BY(mu_) = "verified";
+  int64_t records_ BRAID_GUARDED_BY(mu_) = 0;
+  int64_t total_ BRAID_GUARDED_BY(mu_) = 0;
+  Pace pace_ BRAID_GUARDED_BY(mu_);
 };
 
 double PerSecond(int64_t count, double seconds) { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
@@ -138,9 +142,12 @@ Status StatusOf(const RecoverReport& report) {
   return {};
 }
 
-// A store that takes no writes has no views to bring up, but what is wrong with the log can still be told.
-Status VerifyAlone(Clients& clients, const RecoverArgs& args, const Status& why) {
-  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(clients, args.common.options.ToChains()));
+// A store that takes no writes has no views to bring up, but what is wrong with the log can still be told. It is opened
+// anew: reads of a store in this process would wait in vain for the write that has failed to become durable.
+Status VerifyAlone(std::unique_ptr<Clients>& clients, const RecoverArgs& args, const Status& why) {
+  clients.reset();
+  BRAID_TRY(clients, OpenStoreFor(args.common.store, StoreUse::kExisting));
+  BRAID_TRY(const std::unique_ptr<Chains> chains, OpenLog(*clients, args.common));
   RecoverReport report;
   BRAID_TRY(report.verify, VerifyWithProgress(*chains, {.threads = args.recover.threads}));
   report.failure = why;
@@ -150,14 +157,16 @@ Status VerifyAlone(Clients& clients, const RecoverArgs& args, const Status& why)
 
 Status RunRecover(RecoverArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
+  const Patience patience(args.common.store, {.stop = &stop, .json = args.common.json});
+  BRAID_TRY(std::unique_ptr<Clients> clients, OpenStoreFor(args.common.store, StoreUse::kExisting));
   ViewsOptions options;
   options.database = args.common.options.database;
   options.log = args.common.options.log;
   options.workers = args.workers;
   options.stop = &stop;
+  BRAID_CHECK_OK(OpenLog(*clients, args.common));
   const auto opened = Views::Open(*clients, options);
-  if (opened.status().code() == Code::kStoreReadOnly) return VerifyAlone(*clients, args, opened.error());
+  if (opened.status().code() == Code::kStoreReadOnly) return VerifyAlone(clients, args, opened.error());
   BRAID_CHECK_OK(opened);
   Views& views = **opened;
   ReplayFigures figures;

@@ -1,8 +1,9 @@
 // braid settlement: the log of a matching engine's outputs, and what is needed to look after it.
 #include <CLI/CLI.hpp>
 
+#include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/settlement/actions.h"
-#include "cli/store_option.h"
 
 namespace braid::cli {
 namespace settlement {
@@ -20,6 +21,15 @@ void AddCommonOptions(CLI::App& app, Common& common) {
   AddJsonOption(app, common.json);
 }
 
+Result<std::unique_ptr<Chains>> OpenLog(Clients& clients, const Common& common) {
+  ChainsOptions options = common.options.ToChains();
+  options.create = false;
+  auto opened = Chains::Open(clients, options);
+  if (opened.ok() || opened.error().code() != Code::kNamespaceNotFound) return opened;
+  return Status(Code::kNamespaceNotFound,
+                StrCat(opened.error().message(), "; --db and --log name them, and `ingest` makes them"));
+}
+
 namespace {
 
 constexpr Subcommand kActions[] = {
@@ -28,7 +38,10 @@ constexpr Subcommand kActions[] = {
     {"recover", "Verify every chain, then bring the views up to it.", SetUpRecover},
     {"follow", "Keep the views up to the log while others write it.", SetUpFollow},
     {"stats", "Each symbol: records, newest output, halt, lease; each view: how far it is.", SetUpStats},
-    {"records", "Print what is stored, one record a line.", SetUpRecords},
+    {"records", "Print what is stored, one record per line.", SetUpRecords},
+    {"balances", "What each user has of each asset, as far as the views are.", SetUpBalances},
+    {"trades", "Trades by symbol, user and output.", SetUpTrades},
+    {"orders", "Orders by user, symbol and status.", SetUpOrders},
     {"migrate", "From one chain over all symbols to one a symbol, while writers write.", SetUpMigrate},
     {"repair", "Make a halted symbol go on.", SetUpRepair},
     {"keygen", "Make a pair of keys for checkpoints.", SetUpKeygen},

@@ -1,5 +1,10 @@
 #include "cli/settlement/summary.h"
+#include "cli/reasons.h"
 
+#include <algorithm>
+#include <tuple>
+
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "cli/settlement/actions.h"
 #include "cli/settlement/follow.h"
@@ -46,41 +51,69 @@ std::string Describe(const Totals& totals) {
 }
 
 void Summary::Add(const std::string& source, const Answer& answer) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   ++totals_.counts[static_cast<size_t>(answer.outcome)];
   if (!answer.status.ok() && problems_.size() < kKeptMax) problems_.push_back({source, answer});
 }
 
+void Summary::AddProblem(const std::string& source, const Answer& answer) {
+  const MutexLock lock(mu_);
+  if (problems_.size() < kKeptMax) problems_.push_back({source, answer});
+}
+
+void Summary::SetStopped(const std::string& source, const Status& why) {
+  const MutexLock lock(mu_);
+  if (!why.ok()) stopped_ = Status(why.code(), StrCat(source == "-" ? "" : StrCat(source, ": "), why.message()));
+}
+
+Status Summary::stopped() const {
+  const MutexLock lock(mu_);
+  return stopped_;
+}
+
 void Summary::Add(const Totals& totals) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   for (size_t i = 0; i < kOutcomes; ++i) totals_.counts[i] += totals.counts[i];
 }
 
 Totals Summary::totals() const {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   return totals_;
 }
 
 std::string Summary::ToString() const { return Describe(totals()); }
 
+// Answers come in any order.
+std::vector<Summary::Problem> Summary::Sorted() const {
+  std::vector<Problem> sorted = problems_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) {
+    return std::tie(a.source, a.answer.number) < std::tie(b.source, b.answer.number);
+  });
+  return sorted;
+}
+
 void Summary::PrintProblems() const {
-  const std::lock_guard lock(mu_);
-  for (size_t i = 0; i < problems_.size() && i < kShownMax; ++i) {
-    const auto& [source, answer] = problems_[i];
-    const std::string file = source == "-" ? "" : source + ": ";
-    transfer::PrintLine(
-        StrCat(file, "line ", answer.number, ": ", NameOf(answer.outcome), ": ", answer.status.message()));
+  const MutexLock lock(mu_);
+  Reasons reasons;
+  for (const auto& [source, answer] : Sorted()) {
+    const std::string reason = StrCat(NameOf(answer.outcome), ": ", answer.status.message());
+    if (!reasons.Add(reason)) continue;
+    transfer::PrintLine(StrCat(source == "-" ? "" : source + ": ", "line ", answer.number, ": ", reason));
   }
+  for (const std::string& line : reasons.Repeated()) transfer::PrintLine(line);
   const uint64_t stored = totals_[Outcome::kAccepted] + totals_[Outcome::kDuplicate];
   const uint64_t problems = totals_.sum() - stored;
-  if (problems > kShownMax && !problems_.empty()) transfer::PrintLine(StrCat("… ", problems, " such lines in all"));
+  if (problems > problems_.size() && !problems_.empty()) {
+    transfer::PrintLine(StrCat("… ", problems, " such lines in all"));
+  }
 }
 
 void Summary::PrintJson(const std::vector<ChainWriterFigures>& writers, const Views* views, double seconds) const {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   client::Bson problems;
-  for (size_t i = 0; i < problems_.size(); ++i) {
-    const auto& [source, answer] = problems_[i];
+  const std::vector<Problem> sorted = Sorted();
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const auto& [source, answer] = sorted[i];
     client::Bson problem;
     problem.Text("file", source)
         .Integer("line", static_cast<int64_t>(answer.number))
@@ -98,13 +131,20 @@ void Summary::PrintJson(const std::vector<ChainWriterFigures>& writers, const Vi
   client::PrintJson(json);
 }
 
-Status Summary::ToStatus() const {
-  const Totals counts = totals();
+Status Summary::ToStatus(bool elsewhere_matters) const {
+  Totals counts = totals();
+  if (!elsewhere_matters) counts.counts[static_cast<size_t>(Outcome::kElsewhere)] = 0;
   if (counts.all_stored()) return {};
   const uint64_t missing = counts.sum() - counts[Outcome::kAccepted] - counts[Outcome::kDuplicate];
   std::string text = StrCat(missing, " of ", counts.sum(), " outputs are not in the log");
-  if (counts[Outcome::kHalted] > 0)
-    text += "\n`braid settlement stats` names the halted symbols and why, `repair` makes them go on";
+  if (const Status why = stopped(); !why.ok()) {
+    text += StrCat("\n", why.message(), "\ncorrect that line and give everything again, or pass over such lines with ",
+                   "--skip-refused REASON");
+  } else if (counts[Outcome::kRefused] + counts[Outcome::kHalted] > 0) {
+    text +=
+        "\n`braid settlement stats` names the halted symbols and why: give what was refused again, corrected, and what "
+        "came after it; `repair` makes a broken symbol go on";
+  }
   if (counts[Outcome::kElsewhere] > 0)
     text += "\nthose of symbols that are leased to another service are for that one to take in";
   if (counts[Outcome::kFailed] > 0)

@@ -1,10 +1,10 @@
 // What `braid settlement ingest` says at the end: how many of each outcome, and what was wrong.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "services/settlement/service.h"
 #include "services/settlement/views/views.h"
 
@@ -17,27 +17,35 @@ class Summary {
 
   /// `source`: the file or "-".
   void Add(const std::string& source, const braid::settlement::Answer& answer);
+  /// One that is counted elsewhere.
+  void AddProblem(const std::string& source, const braid::settlement::Answer& answer);
+  /// Why nothing after a line of the source was taken, if so (Intake::stopped).
+  void SetStopped(const std::string& source, const Status& why);
+  Status stopped() const;
   /// Answers that are not kept one by one.
   void Add(const braid::settlement::Totals& totals);
 
   braid::settlement::Totals totals() const;
   /// "9 accepted, 1 duplicate, 0 refused, …"
   std::string ToString() const;
-  /// What was wrong, to standard error: the first of it, one a line.
+  /// What was wrong, to standard error: each reason with its first line, and how often it came.
   void PrintProblems() const;
   /// `views`: null if they were not followed.
   void PrintJson(const std::vector<ChainWriterFigures>& writers, const Views* views, double seconds) const;
-  /// OK only if every output is in the log; else what to do.
-  Status ToStatus() const;
+  /// OK only if every output is in the log, or was left to another service if that is no matter; else what to do.
+  Status ToStatus(bool elsewhere_matters) const;
 
  private:
   struct Problem {
     std::string source;
     braid::settlement::Answer answer;
   };
-  mutable std::mutex mu_;
-  braid::settlement::Totals totals_;  // guarded by mu_, as is the next
-  std::vector<Problem> problems_;     // the first of them
+  std::vector<Problem> Sorted() const BRAID_REQUIRES(mu_);
+
+  mutable Mutex mu_;
+  braid::settlement::Totals totals_ BRAID_GUARDED_BY(mu_);
+  std::vector<Problem> problems_ BRAID_GUARDED_BY(mu_);  // the first of them
+  Status stopped_ BRAID_GUARDED_BY(mu_);
 };
 
 std::string Describe(const braid::settlement::Totals& totals);

@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
+#include "cli/patience.h"
 #include "cli/settlement/actions.h"
 #include "cli/settlement/damage.h"
-#include "cli/store_option.h"
-#include "services/settlement/history.h"
+#include "services/settlement/checkpoints.h"
 
 namespace braid::cli::settlement {
 namespace {
@@ -22,12 +23,12 @@ struct VerifyArgs {
 
 // What history was signed; empty without --checkpoint. Compared before the chains are verified: a wrong file or key is
 // said at once.
-Result<std::vector<ChainDamage>> CompareWithCheckpoint(Clients& clients, const VerifyArgs& args) {
+Result<std::vector<ChainDamage>> CompareWithCheckpoint(Chains& chains, const VerifyArgs& args) {
   if (args.checkpoint.empty()) return std::vector<ChainDamage>();
   BRAID_TRY(const PublicKey key, PublicKey::ReadFile(args.public_key));
   BRAID_TRY(const std::string text, ReadFile(args.checkpoint, kTextBytesMax));
   BRAID_TRY(const Checkpoint checkpoint, ParseCheckpoint(text));
-  return CompareWith(clients, args.common.options.ToChains(), checkpoint, key);
+  return CompareWith(chains, checkpoint, key);
 }
 
 // A symbol that was asked for and is nowhere would pass for sound.
@@ -42,9 +43,10 @@ Status ExpectSymbols(Chains& chains, const std::vector<int64_t>& symbols) {
 }
 
 Status RunVerify(VerifyArgs& args) {
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
-  BRAID_TRY(const std::unique_ptr<Chains> chains, Chains::Open(*clients, args.common.options.ToChains()));
-  BRAID_TRY(const std::vector<ChainDamage> changed, CompareWithCheckpoint(*clients, args));
+  const Patience patience(args.common.store, {});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.common.store, StoreUse::kRead));
+  BRAID_TRY(const std::unique_ptr<Chains> chains, OpenLog(*clients, args.common));
+  BRAID_TRY(const std::vector<ChainDamage> changed, CompareWithCheckpoint(*chains, args));
   BRAID_TRY(VerifyReport report, VerifyWithProgress(*chains, args.verify));
   if (report.ok()) BRAID_CHECK_OK(ExpectSymbols(*chains, args.verify.chains));
   report.damaged += static_cast<int64_t>(changed.size());

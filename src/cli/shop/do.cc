@@ -1,14 +1,15 @@
-// braid shop do: operations of the shop, one JSON object a line in, one result a line out.
+// braid shop do: operations of the shop, one JSON object per line in, one result per line out.
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "base/mutex.h"
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
 #include "cli/shop/actions.h"
 #include "cli/shop/line_runner.h"
-#include "cli/store_option.h"
 #include "cli/transfer/lines.h"
 #include "services/shop/operations.h"
 
@@ -29,9 +30,10 @@ struct ShopDoArgs {
 void AddDoOptions(CLI::App& app, ShopDoArgs& args) {
   AddStoreOption(app, args.store);
   app.add_option("-d,--db", args.options.database, "Database.")->type_name("NAME")->capture_default_str();
-  app.add_option("file", args.file,
-                 "One operation a line, such as {\"op\": \"card\", \"product_id\": \"P1\"}; packed with gzip or not; - "
-                 "is standard input. docs/shop.md lists the operations.")
+  app.add_option(
+         "file", args.file,
+         "One operation per line, such as {\"op\": \"card\", \"product_id\": \"P1\"}; packed with gzip or not; - "
+         "is standard input. docs/shop.md lists the operations.")
       ->type_name("FILE")
       ->required();
   app.add_option("-j,--parallel", args.parallel,
@@ -64,20 +66,20 @@ Status PrintResults(std::string_view results) {
 class StoreFailures {
  public:
   void Note(const Status& failure) {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     if (count_++ == 0) first_ = failure;
   }
   Status Sum() {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     if (count_ == 0) return {};
     return Status(first_.code(), StrCat("the store failed for ", count_, " operations, first with: ", first_.message(),
                                         "\nGive them again: checkouts with their idempotency keys happen once."));
   }
 
  private:
-  std::mutex mu_;
-  uint64_t count_ = 0;  // guarded by mu_
-  Status first_;        // guarded by mu_
+  Mutex mu_;
+  uint64_t count_ BRAID_GUARDED_BY(mu_) = 0;
+  Status first_ BRAID_GUARDED_BY(mu_);
 };
 
 Status RunShopDo(ShopDoArgs& args) {

@@ -5,13 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
 #include "cli/shop/actions.h"
 #include "cli/shop/retail_csv.h"
-#include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 #include "client/handles.h"
 
@@ -76,17 +76,17 @@ void PrintImportJson(const ShopImportSummary& summary, const ImportCounts& count
 class CurrentFile {
  public:
   void Set(const std::string& name) {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     name_ = name;
   }
   std::string Get() const {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     return name_;
   }
 
  private:
-  mutable std::mutex mu_;
-  std::string name_;  // guarded by mu_
+  mutable Mutex mu_;
+  std::string name_ BRAID_GUARDED_BY(mu_);
 };
 
 // Reads the file to its end. `fault` says why it could not be; an error is one of the store.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
+
 namespace braid::cli::shop {
 namespace {
 
@@ -16,16 +18,16 @@ LineRunner::LineRunner(size_t threads, RunLine run, Print print) : run_(std::mov
 
 LineRunner::~LineRunner() {
   {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     ended_ = true;
   }
-  ready_changed_.notify_all();
+  ready_changed_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
 bool LineRunner::Add(std::string_view line, std::vector<braid::shop::Touched> touched) {
-  std::unique_lock lock(mu_);
-  room_changed_.wait(lock, [&] {
+  MutexLock lock(mu_);
+  room_changed_.Wait(lock, [&]() BRAID_REQUIRES(mu_) {
     return jobs_.empty() || !failure_.ok() || (jobs_.size() < kHeldLinesMax && held_bytes_ < kHeldBytesMax);
   });
   if (!failure_.ok()) return false;
@@ -38,8 +40,8 @@ bool LineRunner::Add(std::string_view line, std::vector<braid::shop::Touched> to
 }
 
 Status LineRunner::Finish() {
-  std::unique_lock lock(mu_);
-  room_changed_.wait(lock, [&] { return jobs_.empty() && !printing_; });
+  MutexLock lock(mu_);
+  room_changed_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return jobs_.empty() && !printing_; });
   return failure_;
 }
 
@@ -59,7 +61,7 @@ void LineRunner::EnterLanes(Job& job) {
   }
   if (job.missing > 0) return;
   ready_.push_back(&job);
-  ready_changed_.notify_one();
+  ready_changed_.NotifyOne();
 }
 
 void LineRunner::LeaveLanes(Job& job) {
@@ -84,32 +86,32 @@ void LineRunner::GrantNext(Lane& lane) {
     waiting.granted = true;
     if (--waiting.job->missing > 0) continue;
     ready_.push_back(waiting.job);
-    ready_changed_.notify_one();
+    ready_changed_.NotifyOne();
   }
 }
 
 void LineRunner::Work() {
-  std::unique_lock lock(mu_);
+  MutexLock lock(mu_);
   while (true) {
-    ready_changed_.wait(lock, [&] { return !ready_.empty() || (ended_ && jobs_.empty()); });
+    ready_changed_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return !ready_.empty() || (ended_ && jobs_.empty()); });
     if (ready_.empty()) return;
     Job& job = *ready_.front();
     ready_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     std::string result = run_(job.line);
-    lock.lock();
+    lock.Lock();
     held_bytes_ += result.size() - job.line.size();
     job.line.clear();
     job.line.shrink_to_fit();
     job.result = std::move(result);
     LeaveLanes(job);
     job.done = true;
-    PrintDone(lock);
+    PrintDone();
   }
 }
 
 // One thread prints at a time, and goes on for as long as the oldest line is done.
-void LineRunner::PrintDone(std::unique_lock<std::mutex>& lock) {
+void LineRunner::PrintDone() {
   if (printing_) return;
   printing_ = true;
   while (!jobs_.empty() && jobs_.front()->done) {
@@ -122,16 +124,16 @@ void LineRunner::PrintDone(std::unique_lock<std::mutex>& lock) {
       jobs_.pop_front();
     }
     const bool failed = !failure_.ok();
-    lock.unlock();
+    mu_.Unlock();
     const Status status = failed ? Status() : print_(results);
-    lock.lock();
+    mu_.Lock();
     if (!status.ok()) failure_ = status;
     held_bytes_ -= bytes;
-    room_changed_.notify_all();
+    room_changed_.NotifyAll();
   }
   printing_ = false;
-  room_changed_.notify_all();
-  if (jobs_.empty()) ready_changed_.notify_all();
+  room_changed_.NotifyAll();
+  if (jobs_.empty()) ready_changed_.NotifyAll();
 }
 
 }  // namespace braid::cli::shop

@@ -1,17 +1,16 @@
 // LineRunner: requests of a file on several threads, with their results in the order of the file.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "braid/status.h"
 #include "services/shop/operations.h"
 
@@ -52,24 +51,23 @@ class LineRunner {
   using Lane = std::deque<Waiting>;
 
   void Work();
-  void EnterLanes(Job& job);
-  void LeaveLanes(Job& job);
-  void GrantNext(Lane& lane);
-  void PrintDone(std::unique_lock<std::mutex>& lock);
+  void EnterLanes(Job& job) BRAID_REQUIRES(mu_);
+  void LeaveLanes(Job& job) BRAID_REQUIRES(mu_);
+  void GrantNext(Lane& lane) BRAID_REQUIRES(mu_);
+  void PrintDone() BRAID_REQUIRES(mu_);  ///< gives the lock back while it prints
 
   const RunLine run_;
   const Print print_;
-  std::mutex mu_;
-  std::condition_variable ready_changed_;
-  std::condition_variable room_changed_;
-  // All guarded by mu_.
-  std::deque<std::unique_ptr<Job>> jobs_;  // not printed yet, in the order of the file
-  std::unordered_map<std::string, Lane> lanes_;
-  std::deque<Job*> ready_;
-  size_t held_bytes_ = 0;  // of lines and results
-  bool printing_ = false;
-  bool ended_ = false;
-  Status failure_;
+  Mutex mu_;
+  CondVar ready_changed_;
+  CondVar room_changed_;
+  std::deque<std::unique_ptr<Job>> jobs_ BRAID_GUARDED_BY(mu_);  // not printed yet, in the order of the file
+  std::unordered_map<std::string, Lane> lanes_ BRAID_GUARDED_BY(mu_);
+  std::deque<Job*> ready_ BRAID_GUARDED_BY(mu_);
+  size_t held_bytes_ BRAID_GUARDED_BY(mu_) = 0;  // of lines and results
+  bool printing_ BRAID_GUARDED_BY(mu_) = false;
+  bool ended_ BRAID_GUARDED_BY(mu_) = false;
+  Status failure_ BRAID_GUARDED_BY(mu_);
   std::vector<std::thread> threads_;
 };
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <map>
 
+#include "base/mutex.h"
 #include "base/random.h"
 #include "base/strings.h"
 #include "base/testing/testing.h"
@@ -27,7 +28,7 @@ std::vector<Touched> KeysOfLine(std::string_view line) {
 class KeyWatch {
  public:
   void Enter(std::string_view line) {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     for (const Touched& one : KeysOfLine(line)) {
       Key& key = keys_[one.key];
       if (one.shared ? key.writers > 0 : key.writers + key.readers > 0) ++overlaps_;
@@ -39,7 +40,7 @@ class KeyWatch {
     }
   }
   void Leave(std::string_view line) {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     for (const Touched& one : KeysOfLine(line)) --(one.shared ? keys_[one.key].readers : keys_[one.key].writers);
   }
   int faults() const { return overlaps_ + disorders_; }
@@ -51,7 +52,7 @@ class KeyWatch {
     int last = -1;
     int last_writer = -1;
   };
-  std::mutex mu_;
+  Mutex mu_;
   std::map<std::string, Key> keys_;
   int overlaps_ = 0;
   int disorders_ = 0;
@@ -92,17 +93,18 @@ TEST(LineRunnerTest, KeepsTheOrderOfKeysAndOfResults) {
 }
 
 TEST(LineRunnerTest, LinesWithoutACommonKeyRunSideBySide) {
-  std::mutex mu;
-  std::condition_variable changed;
+  Mutex mu;
+  CondVar changed;
   int running = 0;
   // Each waits for the other three: were they run one after another, none would end.
   LineRunner runner(
       4,
       [&](std::string_view line) {
-        std::unique_lock lock(mu);
+        MutexLock lock(mu);
         ++running;
-        changed.notify_all();
-        const bool met = changed.wait_for(lock, std::chrono::seconds(60), [&] { return running == 4; });
+        changed.NotifyAll();
+        const bool met =
+            changed.WaitFor(lock, std::chrono::seconds(60), [&]() BRAID_REQUIRES(mu) { return running == 4; });
         return StrCat(line, met ? " met" : " alone");
       },
       [&](std::string_view results) {

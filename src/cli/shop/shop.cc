@@ -8,7 +8,7 @@ namespace shop {
 namespace {
 
 constexpr Subcommand kShopActions[] = {
-    {"do", "Run operations, one JSON object a line, and print one result a line.", SetUpDo},
+    {"do", "Run operations, one JSON object per line, and print one result per line.", SetUpDo},
     {"import", "Take in invoices of retail data as orders.", SetUpImport},
     {"report", "Revenue, best sellers, baskets and cancellations of a period.", SetUpReport},
 };

@@ -11,6 +11,8 @@ namespace braid::cli::staking {
 Action SetUpIngest(CLI::App& app);
 Action SetUpStats(CLI::App& app);
 Action SetUpAudit(CLI::App& app);
+Action SetUpDelegations(CLI::App& app);
+Action SetUpUnprocessable(CLI::App& app);
 Action SetUpShards(CLI::App& app);
 Action SetUpBackfill(CLI::App& app);
 Action SetUpGenerate(CLI::App& app);
@@ -25,6 +27,13 @@ struct Common {
 
 /// Adds --store, --db, --logical-shard-count and --json.
 void AddCommonOptions(CLI::App& app, Common& common);
+
+/// For CLI11's check(): empty if the text is a public key of 64 or 66 hexadecimal digits in lower case, else what is
+/// wrong with it.
+std::string CheckKey(const std::string& text);
+
+/// The same for a broker's address.
+std::string CheckBroker(const std::string& uri);
 
 /// "1.25000000 BTC"
 std::string Bitcoin(int64_t satoshi);

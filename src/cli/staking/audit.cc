@@ -1,13 +1,15 @@
 // braid staking audit: are the totals what the delegations say? (A9)
 #include "services/staking/audit.h"
+#include "cli/patience.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/staking/actions.h"
-#include "cli/store_option.h"
 #include "client/handles.h"
+#include "services/staking/json.h"
 
 namespace braid::cli::staking {
 namespace {
@@ -15,6 +17,7 @@ namespace {
 using braid::staking::AuditReport;
 using braid::staking::Difference;
 using braid::staking::Tables;
+using braid::staking::ToText;
 
 struct AuditArgs {
   Common common;
@@ -24,27 +27,8 @@ struct AuditArgs {
 constexpr size_t kShownMax = 20;
 
 void PrintJson(const AuditReport& report) {
-  client::Bson differences;
-  for (size_t i = 0; i < report.differences.size(); ++i) {
-    const Difference& difference = report.differences[i];
-    client::Bson one;
-    one.Text("collection", difference.where)
-        .Text("id", difference.id)
-        .Text("field", difference.field)
-        .Integer("expected", difference.expected)
-        .Integer("found", difference.found);
-    differences.Document(StrCat(i).c_str(), one);
-  }
   client::Bson json;
-  json.Bool("ok", report.ok())
-      .Integer("delegations", static_cast<int64_t>(report.delegations))
-      .Integer("finality_providers", static_cast<int64_t>(report.finality_providers))
-      .Integer("stakers", static_cast<int64_t>(report.stakers))
-      .Integer("locks", static_cast<int64_t>(report.locks))
-      .Integer("pending_events", static_cast<int64_t>(report.pending_events))
-      .Integer("differences_total", static_cast<int64_t>(report.differences_total))
-      .Array("differences", differences)
-      .Integer("repaired", static_cast<int64_t>(report.repaired));
+  AppendAudit(report, json);
   client::PrintJson(json);
 }
 
@@ -55,9 +39,9 @@ void PrintText(const AuditReport& report) {
               static_cast<unsigned long long>(report.pending_events));
   for (size_t i = 0; i < std::min(kShownMax, report.differences.size()); ++i) {
     const Difference& difference = report.differences[i];
-    std::printf("%s %s: %s is %lld, the delegations say %lld\n", difference.where.c_str(),
+    std::printf("%s %s: %s is %s, the delegations say %s\n", difference.where.c_str(),
                 difference.id.empty() ? "(all)" : difference.id.c_str(), difference.field.c_str(),
-                static_cast<long long>(difference.found), static_cast<long long>(difference.expected));
+                ToText(difference.found).c_str(), ToText(difference.expected).c_str());
   }
   if (report.differences_total > kShownMax) {
     std::printf("… %llu differences in all\n", static_cast<unsigned long long>(report.differences_total));
@@ -65,8 +49,10 @@ void PrintText(const AuditReport& report) {
 }
 
 Status RunAudit(AuditArgs& args) {
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
-  BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, args.common.options));
+  const Patience patience(args.common.store, {});
+  BRAID_TRY(const std::unique_ptr<Clients> clients,
+            OpenStoreFor(args.common.store, args.repair ? StoreUse::kExisting : StoreUse::kRead));
+  BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::OpenToRead(*clients, args.common.options));
   BRAID_TRY(const AuditReport report, Audit(*clients, *tables, args.repair));
   args.common.json ? PrintJson(report) : PrintText(report);
   if (report.ok()) {

@@ -1,12 +1,13 @@
 // braid staking backfill: calculations that older delegations lack.
-#include "services/staking/backfill.h"
+#include "cli/patience.h"
+#include "services/staking/ingestor.h"
 
 #include <CLI/CLI.hpp>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/interrupt.h"
 #include "cli/staking/actions.h"
-#include "cli/store_option.h"
 #include "cli/transfer/progress.h"
 #include "client/handles.h"
 
@@ -18,7 +19,8 @@ using braid::staking::Tables;
 
 Status RunBackfill(Common& common) {
   const std::atomic<bool>& stop = StopOnInterrupt();
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(common.store));
+  const Patience patience(common.store, {.stop = &stop, .json = common.json});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(common.store, StoreUse::kExisting));
   BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, common.options));
   std::atomic<uint64_t> done = 0;
   Outcome outcome;

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/staking/actions.h"
-#include "cli/transfer/made_up.h"
+#include "cli/transfer/lines.h"
 #include "services/staking/generator.h"
 
 namespace braid::cli::staking {

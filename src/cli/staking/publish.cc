@@ -6,6 +6,7 @@
 #include "cli/staking/actions.h"
 #include "cli/transfer/lines.h"
 #include "cli/transfer/progress.h"
+#include "client/handles.h"
 #include "services/queue/publisher.h"
 
 namespace braid::cli::staking {
@@ -15,6 +16,7 @@ struct PublishArgs {
   std::string file = "-";
   std::string queue;
   std::string queue_name = "staking_events";
+  bool json = false;
 };
 
 Status RunPublish(const PublishArgs& args) {
@@ -35,6 +37,11 @@ Status RunPublish(const PublishArgs& args) {
       status = outcome.status;
     }
   }
+  if (args.json) {
+    client::Bson json;
+    json.Bool("ok", status.ok() && !stop.load()).Integer("confirmed", static_cast<int64_t>(published.load()));
+    client::PrintJson(json);
+  }
   const std::string summary = StrCat(published.load(), " messages confirmed by the broker");
   if (!status.ok()) return Status(status.code(), StrCat(status.message(), "\n", summary));
   if (stop.load()) return Status(Code::kInterrupted, StrCat("interrupted\n", summary));
@@ -50,11 +57,13 @@ Action SetUpPublish(CLI::App& app) {
       ->type_name("FILE")
       ->capture_default_str();
   app.add_option("--queue", args->queue, "The broker, as amqp://USER:PASSWORD@HOST:PORT/VHOST.")
+      ->check(CheckBroker)
       ->type_name("URI")
       ->required();
   app.add_option("--queue-name", args->queue_name, "The queue; made, durable, if it is not there.")
       ->type_name("NAME")
       ->capture_default_str();
+  app.add_flag("--json", args->json, "One JSON object on standard output; everything else goes to standard error.");
   return [args] { return RunPublish(*args); };
 }
 

@@ -1,12 +1,13 @@
 // braid staking shards: the logical shards that the counters are spread over.
-#include "services/staking/shards.h"
+#include "cli/patience.h"
+#include "services/staking/queries.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/strings.h"
+#include "cli/common_options.h"
 #include "cli/staking/actions.h"
-#include "cli/store_option.h"
 #include "client/handles.h"
 
 namespace braid::cli::staking {
@@ -23,8 +24,7 @@ void PrintJson(const std::vector<ShardInfo>& shards) {
   for (size_t i = 0; i < shards.size(); ++i) {
     client::Bson row;
     row.Text("shard", shards[i].shard);
-    for (size_t field = 0; field < std::size(kFieldNames); ++field)
-      row.Integer(kFieldNames[field], shards[i].sums[field]);
+    for (const char* field : kFieldNames) row.Integer(field, shards[i].sums[field]);
     row.Text("owner", shards[i].owner).Integer("owned_ms", shards[i].owned_ms);
     rows.Document(StrCat(i).c_str(), row);
   }
@@ -47,8 +47,9 @@ void PrintText(const std::vector<ShardInfo>& shards) {
 }
 
 Status RunShards(Common& common) {
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(common.store));
-  BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, common.options));
+  const Patience patience(common.store, {});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(common.store, StoreUse::kRead));
+  BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::OpenToRead(*clients, common.options));
   BRAID_TRY(const std::vector<ShardInfo> shards, DescribeShards(*clients, *tables));
   common.json ? PrintJson(shards) : PrintText(shards);
   return {};

@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/common_options.h"
 #include "cli/staking/actions.h"
-#include "cli/store_option.h"
+#include "services/queue/address.h"
+#include "services/staking/json.h"
 
 namespace braid::cli {
 namespace staking {
@@ -12,13 +14,18 @@ namespace staking {
 void AddCommonOptions(CLI::App& app, Common& common) {
   AddStoreOption(app, common.store);
   app.add_option("-d,--db", common.options.database, "Database.")->type_name("NAME")->capture_default_str();
-  app.add_option("--logical-shard-count", common.options.shard_count,
-                 "Documents that each counter is spread over, 1 to 10000. May be raised at any time, never lowered; by "
-                 "default what the store has, 10 in a new one.")
+  app.add_option(
+         "--logical-shard-count", common.options.shard_count,
+         "Documents that each counter is spread over, 1 to 10000, for whoever writes. May be raised at any "
+         "time, never lowered; by default what the store has, 10 in a new one. Reading uses what the store has.")
       ->check(CLI::Range(1, 10'000))
       ->type_name("N");
   app.add_flag("--json", common.json, "One JSON object on standard output; everything else goes to standard error.");
 }
+
+std::string CheckKey(const std::string& text) { return std::string(braid::staking::CheckPublicKey(text).message()); }
+
+std::string CheckBroker(const std::string& uri) { return std::string(queue::ParseAddress(uri).status().message()); }
 
 std::string Bitcoin(int64_t satoshi) {
   return fmt::format("{}.{:08} BTC", satoshi / 100'000'000, satoshi % 100'000'000);
@@ -30,6 +37,8 @@ constexpr Subcommand kActions[] = {
     {"ingest", "Take in events from files, standard input or a queue.", SetUpIngest},
     {"stats", "Totals of everything, of a finality provider or of a staker, and the rankings.", SetUpStats},
     {"audit", "Compute every total again from the delegations and compare.", SetUpAudit},
+    {"delegations", "Look up delegations.", SetUpDelegations},
+    {"unprocessable", "Look up messages that were refused, and take them in again.", SetUpUnprocessable},
     {"shards", "The logical shards: how many, whose, and what they hold.", SetUpShards},
     {"backfill", "Do calculations that older delegations lack.", SetUpBackfill},
     {"generate", "Write made-up events, one a line, to standard output.", SetUpGenerate},

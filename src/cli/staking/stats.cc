@@ -4,10 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "base/strings.h"
+#include "cli/common_options.h"
+#include "cli/patience.h"
 #include "cli/staking/actions.h"
-#include "cli/store_option.h"
 #include "client/handles.h"
+#include "services/staking/json.h"
 #include "services/staking/queries.h"
 
 namespace braid::cli::staking {
@@ -36,8 +37,10 @@ void AddStatsOptions(CLI::App& app, StatsArgs& args) {
   AddCommonOptions(app, args.common);
   CLI::Option* provider =
       app.add_option("--finality-provider", args.provider, "Of this finality provider, by its public key.")
+          ->check(CheckKey)
           ->type_name("HEX");
   CLI::Option* staker = app.add_option("--staker", args.staker, "Of this staker, by its public key.")
+                            ->check(CheckKey)
                             ->type_name("HEX")
                             ->excludes(provider);
   CLI::Option* rank =
@@ -53,10 +56,6 @@ void AddStatsOptions(CLI::App& app, StatsArgs& args) {
   app.add_option("--after", args.after, "Where the page before ended: its `next`.")->type_name("NEXT")->needs(rank);
 }
 
-void AppendSums(client::Bson& json, const Counters& set, const CounterValues& sums) {
-  for (size_t i = 0; i < set.options().fields.size(); ++i) json.Integer(set.options().fields[i].c_str(), sums[i]);
-}
-
 void PrintSums(const CounterValues& sums) {
   std::printf("active_tvl          %s\n", Bitcoin(sums[kActiveTvl]).c_str());
   std::printf("total_tvl           %s\n", Bitcoin(sums[kTotalTvl]).c_str());
@@ -68,10 +67,7 @@ Status ShowOverall(Clients& clients, const Tables& tables, bool json) {
   BRAID_TRY(const Overall overall, GetOverallStats(clients, tables));
   if (json) {
     client::Bson out;
-    AppendSums(out, *tables.overall, overall.sums);
-    out.Integer("pending_events", overall.pending_events)
-        .Integer("unprocessable_messages", overall.unprocessable_messages)
-        .Integer("logical_shard_count", tables.overall->shard_count());
+    AppendOverall(tables, overall, out);
     client::PrintJson(out);
     return {};
   }
@@ -79,6 +75,7 @@ Status ShowOverall(Clients& clients, const Tables& tables, bool json) {
   std::printf("total_stakers       %lld\n", static_cast<long long>(overall.sums[kTotalStakers]));
   std::printf("pending_events      %lld\n", static_cast<long long>(overall.pending_events));
   std::printf("unprocessable       %lld\n", static_cast<long long>(overall.unprocessable_messages));
+  std::printf("conflicting         %lld\n", static_cast<long long>(overall.conflicting_events));
   std::printf("logical shards      %u (documents read for this)\n", tables.overall->shard_count());
   return {};
 }
@@ -87,8 +84,7 @@ Status ShowEntity(Clients& clients, const Tables& tables, const Counters& set, c
   BRAID_TRY(const CounterValues sums, GetStats(clients, tables, set, key));
   if (json) {
     client::Bson out;
-    out.Text(&set == tables.stakers.get() ? "staker_pk_hex" : "finality_provider_pk_hex", key);
-    AppendSums(out, set, sums);
+    AppendEntity(tables, set, key, sums, out);
     client::PrintJson(out);
     return {};
   }
@@ -101,15 +97,8 @@ Status ShowRanking(Clients& clients, const Tables& tables, const StatsArgs& args
   const Counters& set = stakers ? *tables.stakers : *tables.providers;
   BRAID_TRY(const Page page, Rank(clients, tables, set, args.limit, args.after));
   if (args.common.json) {
-    client::Bson rows;
-    for (size_t i = 0; i < page.rows.size(); ++i) {
-      client::Bson row;
-      row.Text(stakers ? "staker_pk_hex" : "finality_provider_pk_hex", page.rows[i].entity);
-      AppendSums(row, set, page.rows[i].sums);
-      rows.Document(StrCat(i).c_str(), row);
-    }
     client::Bson out;
-    out.Array("rows", rows).Text("next", page.next);
+    AppendRanking(tables, set, page, out);
     client::PrintJson(out);
     return {};
   }
@@ -125,8 +114,9 @@ Status ShowRanking(Clients& clients, const Tables& tables, const StatsArgs& args
 }
 
 Status RunStats(StatsArgs& args) {
-  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.common.store));
-  BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::Open(*clients, args.common.options));
+  const Patience patience(args.common.store, {});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.common.store, StoreUse::kRead));
+  BRAID_TRY(const std::unique_ptr<Tables> tables, Tables::OpenToRead(*clients, args.common.options));
   if (!args.provider.empty()) return ShowEntity(*clients, *tables, *tables->providers, args.provider, args.common.json);
   if (!args.staker.empty()) return ShowEntity(*clients, *tables, *tables->stakers, args.staker, args.common.json);
   if (!args.rank.empty()) return ShowRanking(*clients, *tables, args);

@@ -1,10 +1,9 @@
 #include "cli/transfer/importer.h"
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "cli/transfer/bulk.h"
 #include "client/command.h"
@@ -21,41 +20,43 @@ class Queue {
   explicit Queue(size_t batches_max) : batches_max_(batches_max) {}
   /// False if nobody will take it any more.
   bool Push(Batch batch) {
-    std::unique_lock lock(mu_);
-    changed_.wait(lock, [this] { return batches_.size() < batches_max_ || ended_; });
+    MutexLock lock(mu_);
+    changed_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return batches_.size() < batches_max_ || ended_; });
     if (ended_) return false;
     batches_.push_back(std::move(batch));
-    changed_.notify_all();
+    changed_.NotifyAll();
     return true;
   }
   /// Nothing when there will be no more.
   std::optional<Batch> Pop() {
-    std::unique_lock lock(mu_);
-    changed_.wait(lock, [this] { return !batches_.empty() || closed_ || ended_; });
+    MutexLock lock(mu_);
+    changed_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return !batches_.empty() || closed_ || ended_; });
     if (ended_ || batches_.empty()) return std::nullopt;
     Batch batch = std::move(batches_.front());
     batches_.pop_front();
-    changed_.notify_all();
+    changed_.NotifyAll();
     return batch;
   }
   /// What is queued is still taken.
-  void Close() { Set(closed_); }
+  void Close() {
+    const MutexLock lock(mu_);
+    closed_ = true;
+    changed_.NotifyAll();
+  }
   /// What is queued is dropped.
-  void End() { Set(ended_); }
-
- private:
-  void Set(bool& flag) {
-    const std::lock_guard lock(mu_);
-    flag = true;
-    changed_.notify_all();
+  void End() {
+    const MutexLock lock(mu_);
+    ended_ = true;
+    changed_.NotifyAll();
   }
 
+ private:
   const size_t batches_max_;
-  std::mutex mu_;
-  std::condition_variable changed_;
-  std::deque<Batch> batches_;
-  bool closed_ = false;
-  bool ended_ = false;
+  Mutex mu_;
+  CondVar changed_;
+  std::deque<Batch> batches_ BRAID_GUARDED_BY(mu_);
+  bool closed_ BRAID_GUARDED_BY(mu_) = false;
+  bool ended_ BRAID_GUARDED_BY(mu_) = false;
 };
 
 class Importer {
@@ -73,7 +74,7 @@ class Importer {
     Status read = Read(reader);
     queue_.Close();
     for (std::thread& worker : workers) worker.join();
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     return failure_.ok() ? read : failure_;
   }
 
@@ -135,7 +136,7 @@ class Importer {
 
   void Abort(const Status& status, const Batch& batch) {
     queue_.End();
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     if (!failure_.ok()) return;
     failure_ = Status(status.code(), StrCat("lines ", batch.items.front().line, " to ", batch.items.back().line, ": ",
                                             status.message()));
@@ -146,8 +147,8 @@ class Importer {
   ImportCounts& counts_;
   client::WriteConcernPtr concern_;
   Queue queue_;
-  std::mutex mu_;
-  Status failure_;  // guarded by mu_
+  Mutex mu_;
+  Status failure_ BRAID_GUARDED_BY(mu_);
 };
 
 }  // namespace

@@ -1,24 +1,29 @@
-// Lines of a file or of standard input, read ahead on a thread of their own.
+// Lines of a file or of standard input, read ahead on a thread of their own, and made-up lines on standard output.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "braid/status.h"
 
 namespace braid::transfer {
 
 /// Gives what is at hand, so that a slow writer at the other end of a pipe is not waited for, and a fast one makes
-/// large pieces. Files may be packed with gzip. One thread at a time, position() any.
+/// large pieces. What is packed with gzip or zstd is unpacked, and a byte-order mark at the start is left out. One
+/// thread at a time, position() and Close() any.
 class Lines {
  public:
-  /// "-" is standard input.
-  static Result<std::unique_ptr<Lines>> Open(const std::string& path);
+  static constexpr size_t kLineBytesMax = size_t{32} << 20;
+  /// "-" is standard input. A line of more than `line_bytes_max` bytes is an error.
+  static Result<std::unique_ptr<Lines>> Open(const std::string& path, size_t line_bytes_max = kLineBytesMax);
   ~Lines();
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
@@ -26,25 +31,39 @@ class Lines {
   /// Waits for at least one line and gives all that were read so far, without their ends; empty ones are left out. They
   /// live until the next call. No line: the end. An error is given once, after the lines before it.
   Result<std::vector<std::string_view>> Next();
+  /// The numbers of these lines, from 1 and with the empty ones counted.
+  const std::vector<uint64_t>& numbers() const { return numbers_; }
+
+  /// Ends the reading: a Next() that waits, and every later one, gives what was read so far and then no line.
+  void Close();
+
+  /// How much of a file was read, from 0 to 1; nothing if its size is not known, as of a pipe. Any thread.
+  std::optional<double> share() const;
 
   /// Bytes read, of lines.
   uint64_t position() const { return position_.load(std::memory_order_relaxed); }
 
  private:
   class Source;
-  explicit Lines(std::unique_ptr<Source> source);
+  Lines(std::unique_ptr<Source> source, size_t line_bytes_max);
   void ReadAhead();
 
   const std::unique_ptr<Source> source_;
+  const size_t line_bytes_max_;
   std::atomic<uint64_t> position_ = 0;
   std::string block_;  // of the last Next()
-  std::mutex mu_;
-  std::condition_variable changed_;
-  std::string ready_;     // guarded by mu_: whole lines
-  Status failure_;        // guarded by mu_
-  bool ended_ = false;    // guarded by mu_
-  bool closing_ = false;  // guarded by mu_
+  std::vector<uint64_t> numbers_;
+  uint64_t lines_ = 0;  // given so far, or left out
+  Mutex mu_;
+  CondVar changed_;
+  std::string ready_ BRAID_GUARDED_BY(mu_);  // whole lines
+  Status failure_ BRAID_GUARDED_BY(mu_);
+  bool ended_ BRAID_GUARDED_BY(mu_) = false;
+  bool closing_ BRAID_GUARDED_BY(mu_) = false;
   std::thread reader_;
 };
+
+/// Writes so many lines; a pipe that is closed, or a full disk, is an error.
+Status WriteMadeUp(uint64_t count, const std::function<std::string()>& next);
 
 }  // namespace braid::transfer

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include <fstream>
 #include <thread>
@@ -34,6 +35,13 @@ class LinesTest : public ::testing::Test {
     EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
     packed.resize(stream.total_out);
     deflateEnd(&stream);
+    return packed;
+  }
+  static std::string PackedZstd(const std::string& bytes) {
+    std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+    const size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3);
+    EXPECT_EQ(ZSTD_isError(size), 0U);
+    packed.resize(size);
     return packed;
   }
   struct Read {
@@ -117,7 +125,7 @@ TEST_F(LinesTest, ManyLinesPlainAndPacked) {
     expected.push_back(std::string(length, static_cast<char>('a' + random.Below(26))));
     bytes += expected.back() + (random.Chance(1, 2) ? "\n" : "\r\n");
   }
-  for (const std::string& file : {bytes, Packed(bytes)}) {
+  for (const std::string& file : {bytes, Packed(bytes), PackedZstd(bytes)}) {
     const Read read = ReadAll(Write(file));
     EXPECT_OK(read.status);
     EXPECT_TRUE(read.lines == expected) << read.lines.size() << " lines, expected " << expected.size();
@@ -127,11 +135,61 @@ TEST_F(LinesTest, ManyLinesPlainAndPacked) {
 TEST_F(LinesTest, APackedFileThatWasCutOffIsAnErrorAfterItsLines) {
   std::string bytes;
   for (int i = 0; i < 100'000; ++i) bytes += StrCat("line ", i * 7919 % 100'000, "\n");
-  const std::string packed = Packed(bytes);
-  const Read read = ReadAll(Write(packed.substr(0, packed.size() / 2)));
-  EXPECT_FALSE(read.status.ok());
-  EXPECT_GT(read.lines.size(), 1000U);
-  for (size_t i = 0; i < read.lines.size(); ++i) ASSERT_EQ(read.lines[i], StrCat("line ", i * 7919 % 100'000));
+  for (const std::string& packed : {Packed(bytes), PackedZstd(bytes)}) {
+    const Read read = ReadAll(Write(packed.substr(0, packed.size() / 2)));
+    EXPECT_NE(read.status.message().find("cannot be unpacked: its end is missing"), std::string_view::npos)
+        << read.status.message();
+    EXPECT_GT(read.lines.size(), 1000U);
+    for (size_t i = 0; i < read.lines.size(); ++i) ASSERT_EQ(read.lines[i], StrCat("line ", i * 7919 % 100'000));
+  }
+}
+
+TEST_F(LinesTest, DamagedPackingIsAnError) {
+  std::string packed = Packed(std::string(5000, 'x') + "\n");
+  packed[packed.size() / 2] = static_cast<char>(packed[packed.size() / 2] ^ 0x55);
+  const Read read = ReadAll(Write(packed));
+  EXPECT_NE(read.status.message().find("cannot be unpacked"), std::string_view::npos) << read.status.message();
+}
+
+// Parts one after the other, as `cat` makes them, and padding behind the last one.
+TEST_F(LinesTest, SeveralPackedParts) {
+  EXPECT_EQ(ReadAll(Write(Packed("one\ntw") + Packed("") + Packed("o\n"))).lines, Texts({"one", "two"}));
+  EXPECT_EQ(ReadAll(Write(PackedZstd("one\ntw") + PackedZstd("o\n"))).lines, Texts({"one", "two"}));
+  const Read padded = ReadAll(Write(Packed("one\n") + std::string(600, '\0')));
+  EXPECT_OK(padded.status);
+  EXPECT_EQ(padded.lines, Texts({"one"}));
+}
+
+TEST_F(LinesTest, AByteOrderMarkIsLeftOut) {
+  const std::string bytes = "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\n";
+  for (const std::string& file : {bytes, Packed(bytes), PackedZstd(bytes)}) {
+    EXPECT_EQ(ReadAll(Write(file)).lines, Texts({"one", "\xEF\xBB\xBFtwo"}));
+  }
+  EXPECT_TRUE(ReadAll(Write("\xEF\xBB\xBF")).lines.empty());
+}
+
+TEST_F(LinesTest, StandardInputMayBePacked) {
+  for (const bool zstd : {false, true}) {
+    StandardInput input;
+    const auto lines = Lines::Open("-");
+    ASSERT_OK(lines);
+    const std::string packed = zstd ? PackedZstd("one\ntwo\n") : Packed("one\ntwo\n");
+    input.Write(packed.substr(0, 1));  // too little to tell
+    input.Write(packed.substr(1));
+    input.End();
+    Texts read;
+    for (auto next = (*lines)->Next(); next.ok() && !next->empty(); next = (*lines)->Next()) {
+      read.insert(read.end(), next->begin(), next->end());
+    }
+    EXPECT_EQ(read, Texts({"one", "two"}));
+  }
+}
+
+// Bytes that only begin like a packed file.
+TEST_F(LinesTest, WhatIsNotPackedAfterAll) {
+  for (const char* bytes : {"\x1F", "\x28", "\x28\xB5", "\x28\xB5\x2F", "\x1Fx", "(\n"}) {
+    EXPECT_EQ(ReadAll(Write(bytes)).lines.size(), 1U) << bytes;
+  }
 }
 
 TEST_F(LinesTest, ALineOverTheLimit) {
@@ -182,6 +240,33 @@ TEST_F(LinesTest, AFastPipeIsReadToItsEnd) {
   EXPECT_OK(read.status);
   ASSERT_EQ(read.lines.size(), 200'000U);
   EXPECT_EQ(read.lines.back(), "line number 199999");
+}
+
+TEST_F(LinesTest, LinesAreNumberedWithTheEmptyOnes) {
+  StandardInput input;
+  const auto lines = Lines::Open("-");
+  ASSERT_OK(lines);
+  input.Write("one\n\n \r\nfour\nfi");
+  EXPECT_EQ((*lines)->Next()->size(), 2U);
+  EXPECT_EQ((*lines)->numbers(), std::vector<uint64_t>({1, 4}));
+  input.Write("ve\n\nseven");
+  input.End();
+  std::vector<uint64_t> numbers;
+  while (!(*lines)->Next()->empty()) {
+    numbers.insert(numbers.end(), (*lines)->numbers().begin(), (*lines)->numbers().end());
+  }
+  EXPECT_EQ(numbers, std::vector<uint64_t>({5, 7}));
+}
+
+TEST_F(LinesTest, CloseEndsANextThatWaits) {
+  StandardInput input;  // nobody writes and nobody ends it
+  const auto lines = Lines::Open("-");
+  ASSERT_OK(lines);
+  std::thread closer([&] { (*lines)->Close(); });
+  const auto next = (*lines)->Next();
+  closer.join();
+  ASSERT_OK(next);
+  EXPECT_TRUE(next->empty());
 }
 
 TEST_F(LinesTest, MayBeLeftBeforeTheEnd) {

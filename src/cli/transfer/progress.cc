@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace braid::transfer {
@@ -28,10 +29,10 @@ Progress::Progress(std::function<std::string()> text, bool quiet) : text_(std::m
 
 Progress::~Progress() {
   {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     ended_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   if (!thread_.joinable()) return;
   thread_.join();
   if (terminal_) std::fputs(kClear, stderr);
@@ -39,8 +40,8 @@ Progress::~Progress() {
 
 void Progress::Run() {
   const std::chrono::milliseconds every = terminal_ ? kTerminalEvery : std::chrono::milliseconds(kPlainEvery);
-  std::unique_lock lock(mu_);
-  while (!wake_.wait_for(lock, every, [this] { return ended_; })) {
+  MutexLock lock(mu_);
+  while (!wake_.WaitFor(lock, every, [this]() BRAID_REQUIRES(mu_) { return ended_; })) {
     if (terminal_)
       std::fprintf(stderr, "%s%s", kClear, text_().c_str());
     else

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace braid::transfer {
 
@@ -25,9 +25,9 @@ class Progress {
 
   const std::function<std::string()> text_;
   const bool terminal_;
-  std::mutex mu_;
-  std::condition_variable wake_;
-  bool ended_ = false;  // guarded by mu_
+  Mutex mu_;
+  CondVar wake_;
+  bool ended_ BRAID_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "braid/clients.h"
 
 namespace braid::test {
@@ -23,12 +23,12 @@ class FlakyClients final : public Clients {
  private:
   mongoc_client_t* Pop() override {
     if (failing_) return mongoc_client_new("mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=20");
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     lent_.push_back(inner_.Acquire());
     return lent_.back().get();
   }
   void Push(mongoc_client_t* client) override {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     if (std::erase_if(lent_, [&](const Client& lent) { return lent.get() == client; }) == 0) {
       mongoc_client_destroy(client);
     }
@@ -37,8 +37,8 @@ class FlakyClients final : public Clients {
   Clients& inner_;
   std::atomic<bool> failing_ = false;
   std::atomic<bool> for_good_ = false;
-  std::mutex mu_;
-  std::vector<Client> lent_;  // guarded by mu_
+  Mutex mu_;
+  std::vector<Client> lent_ BRAID_GUARDED_BY(mu_);
 };
 
 }  // namespace braid::test

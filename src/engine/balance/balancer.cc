@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/balance/changelog.h"
 #include "engine/balance/pick.h"
@@ -131,33 +132,33 @@ Balancer::Balancer(txn::Shared& shared) : shared_(shared), watch_(shared), threa
 
 Balancer::~Balancer() {
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     stop_ = true;
     if (running_ != nullptr) running_->killed = static_cast<int>(Code::kInterruptedAtShutdown);
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   thread_.join();
 }
 
 void Balancer::Wake() {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   woken_ = true;
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 void Balancer::Loop() {
-  std::unique_lock lock(mu_);
+  MutexLock lock(mu_);
   while (!stop_) {
-    wake_.wait_for(lock, kEvery, [this] { return stop_ || woken_; });
+    wake_.WaitFor(lock, kEvery, [this]() BRAID_REQUIRES(mu_) { return stop_ || woken_; });
     woken_ = false;
     if (stop_) return;
-    lock.unlock();
+    lock.Unlock();
     const auto moved = Round();
     if (!moved.ok() && moved.error().code() != Code::kInterruptedAtShutdown) {
       log::warn("balancer: {}", moved.error().ToString());
     }
     watch_.Look();
-    lock.lock();
+    lock.Lock();
   }
 }
 
@@ -175,7 +176,7 @@ Result<uint64_t> Balancer::Round() {
   txn::Operations::Handle operation =
       shared_.operations.Start([](txn::Operation& started) { started.name = "balancer"; });
   const auto run = [this](txn::Operation* running) {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     running_ = running;
   };
   run(&*operation);

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "engine/balance/move.h"
 #include "engine/balance/watch.h"
 
@@ -43,16 +42,16 @@ class Balancer {
   Status Balance(txn::Context& context, const catalog::Namespace& ns, uint32_t number, uint64_t* moved);
 
   txn::Shared& shared_;
-  std::timed_mutex moving_;  // one move at a time
+  std::timed_mutex moving_;  // guards no member: one move at a time, and those that wait for it look at their deadline
   Watch watch_;
   std::atomic<bool> in_round_{false};
   std::atomic<uint64_t> rounds_{0};
   std::atomic<uint64_t> documents_moved_{0};
-  std::mutex mu_;  // guards stop_, woken_ and running_
-  std::condition_variable wake_;
-  bool stop_ = false;
-  bool woken_ = false;
-  txn::Operation* running_ = nullptr;  // of the round under way; killed to stop it
+  Mutex mu_;
+  CondVar wake_;
+  bool stop_ BRAID_GUARDED_BY(mu_) = false;
+  bool woken_ BRAID_GUARDED_BY(mu_) = false;
+  txn::Operation* running_ BRAID_GUARDED_BY(mu_) = nullptr;  // of the round under way; killed to stop it
   std::thread thread_;
 };
 

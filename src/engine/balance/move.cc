@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/balance/walk.h"
 #include "engine/bson/json.h"
@@ -63,7 +64,8 @@ class Mover {
         if (chunk.from) BRAID_CHECK_OK(Drain(chunk.begin, std::string(collection->placement->EndOf(i)), *chunk.from));
       }
       BRAID_CHECK_OK(End());
-      if (moved_ == before) std::this_thread::sleep_for(kWaitForOthers);  // somebody holds what is left
+      // Others hold what is left.
+      if (moved_ == before) BRAID_CHECK_OK(context_.operation().Wait(kWaitForOthers));
     }
   }
 
@@ -118,6 +120,7 @@ class Mover {
     }
     const Chunk& chunk = collection->placement->ChunkOf(key);
     if (chunk.from != from) return false;
+    BRAID_ASSERT(chunk.shard != from);
     BRAID_CHECK_OK(txn::Move(batch, collection, from, chunk.shard, document));
     return true;
   }
@@ -126,6 +129,7 @@ class Mover {
   Status End() {
     return Place([this](Placement* placement, storage::WriteSet&) -> Status {
       const CollectionPtr collection = shared_.catalog.Find(ns_);
+      BRAID_ASSERT(collection != nullptr && collection->number == number_);  // its gate is closed
       for (size_t i = 0; i < placement->chunks.size(); ++i) {
         Chunk& chunk = placement->chunks[i];
         if (!chunk.from) continue;

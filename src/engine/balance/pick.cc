@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/assert.h"
 #include "engine/balance/walk.h"
 #include "engine/bson/key_encoding.h"
 
@@ -35,6 +36,7 @@ Result<std::optional<Picked>> PickFrom(txn::Context& context, const catalog::Col
     if (key != last && seen > 0) {  // everything above here can go
       picked.documents = seen;
       cursor->Next();
+      if (!cursor->Valid()) break;  // a block could not be read
       BRAID_TRY(picked.range.min, keys.ShardKeyAt(*cursor, placement.key));
       cursor->Prev();
     }
@@ -47,6 +49,7 @@ Result<std::optional<Picked>> PickFrom(txn::Context& context, const catalog::Col
     picked.range.min = placement.chunks[chunk].min;
     picked.documents = seen;
   }
+  BRAID_ASSERT(picked.documents <= documents);
   if (picked.documents == 0) return std::optional<Picked>();
   return std::optional<Picked>(std::move(picked));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/assert.h"
+
 namespace braid::balance {
 
 std::optional<Transfer> NextTransfer(const std::vector<Load>& loads, const Tolerance& tolerance, bool* under_way) {
@@ -33,6 +35,7 @@ std::optional<Transfer> NextTransfer(const std::vector<Load>& loads, const Toler
     *under_way = false;
     return std::nullopt;
   }
+  BRAID_ASSERT(most != least && amount >= 0);
   return Transfer{most->shard, least->shard, amount};
 }
 

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/balance/walk.h"
 #include "engine/bson/json.h"
@@ -109,7 +110,7 @@ class Sharder {
     std::string next = storage::DocumentRange(number_).begin;
     while (!next.empty()) {
       BRAID_CHECK_OK(context_.Check());
-      BRAID_TRY(const HeldCollection held, HeldCollection::Open(shared_, ns_, number_));
+      BRAID_TRY(HeldCollection held, HeldCollection::Open(shared_, ns_, number_));
       std::vector<std::string> keys;
       const auto cursor = shared_.store.NewCursor(storage::DocumentRange(number_), {});
       for (cursor->Seek(next); cursor->Valid() && keys.size() < kBatchDocuments; cursor->Next()) {
@@ -118,16 +119,16 @@ class Sharder {
       BRAID_CHECK_OK(cursor->status());
       next = cursor->Valid() ? std::string(cursor->key()) : std::string();
       txn::Context batch(shared_, operation);
-      for (const std::string& key : keys) {
-        const Status status = FillOne(batch, held.get(), key);
-        if (status.code() == Code::kWriteConflict) {
-          next = key;
-          std::this_thread::yield();
-          break;
-        }
-        BRAID_CHECK_OK(status);
+      bool conflict = false;
+      for (size_t i = 0; i < keys.size() && !conflict; ++i) {
+        const Status status = FillOne(batch, held.get(), keys[i]);
+        conflict = status.code() == Code::kWriteConflict;
+        if (!conflict) BRAID_CHECK_OK(status);
+        if (conflict) next = keys[i];
       }
       BRAID_CHECK_OK(batch.Commit());
+      held.Release();
+      if (conflict) BRAID_CHECK_OK(batch.WaitForConflict());
     }
     return {};
   }
@@ -144,6 +145,7 @@ class Sharder {
   Status Show() {
     return Place([this](Placement* placement, storage::WriteSet&) -> Status {
       const CollectionPtr collection = shared_.catalog.Find(ns_);
+      BRAID_ASSERT(collection != nullptr && placement->preparing);
       if (collection->ShardKeyIndex(options_.key) == nullptr) {
         return {Code::kConflictingOperationInProgress, "the shard key's index was dropped meanwhile"};
       }
@@ -164,6 +166,7 @@ class Sharder {
   Status Withdraw() {
     return Place([this](Placement* placement, storage::WriteSet&) -> Status {
       const CollectionPtr collection = shared_.catalog.Find(ns_);
+      BRAID_ASSERT(placement->chunks.size() == 1);  // it has not been shown as sharded
       BRAID_CHECK_OK(shared_.store.DeleteRange(storage::GlobalRange(number_)));
       for (const auto& index : collection->indexes) {
         if (index->number != 0) BRAID_CHECK_OK(shared_.store.DeleteRange(storage::GlobalRange(index->number)));

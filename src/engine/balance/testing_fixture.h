@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "engine/balance/move.h"
 #include "engine/balance/shard_collection.h"
-#include "engine/query/plan/executor.h"
+#include "engine/exec/plan/plan.h"
 #include "engine/txn/testing_fixture.h"
 
 namespace braid::balance {

@@ -18,17 +18,20 @@ KeyRange KeyRange::Of(const catalog::Collection& collection, storage::ShardNumbe
                                                    : storage::DocumentPrefix(collection.number, shard);
   keys.prefix_size = prefix.size();
   keys.range.begin = prefix + std::string(begin);
+  BRAID_ASSERT(end.empty() || begin <= end);
   keys.range.end = end.empty() ? storage::PrefixEnd(prefix) : prefix + std::string(end);
   return keys;
 }
 
 Result<std::string> KeyRange::IdKeyAt(const storage::Cursor& cursor) const {
+  BRAID_ASSERT(cursor.Valid());
   if (index == nullptr) return std::string(cursor.key().substr(prefix_size));
   BRAID_TRY(const txn::StoredEntry entry, txn::ReadEntry(*index, cursor.key(), cursor.value()));
   return std::string(entry.id_key);
 }
 
 Result<bson::Document> KeyRange::ShardKeyAt(const storage::Cursor& cursor, const sharding::ShardKey& key) const {
+  BRAID_ASSERT(cursor.Valid());
   if (index == nullptr) return key.ValuesOf(bson::View(cursor.value()));
   BRAID_TRY(const txn::StoredEntry entry, txn::ReadEntry(*index, cursor.key(), cursor.value()));
   bson::Builder out;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.h"
 #include "engine/txn/context.h"
 
 namespace braid::balance {
@@ -32,6 +33,11 @@ class HeldCollection {
   static Result<HeldCollection> Open(txn::Shared& shared, const catalog::Namespace& ns, uint32_t number);
   const catalog::CollectionPtr& operator->() const { return collection_; }
   const catalog::CollectionPtr& get() const { return collection_; }
+  /// Lets the description change from here on.
+  void Release() {
+    BRAID_ASSERT(gate_.owns_lock());
+    gate_.unlock();
+  }
 
  private:
   catalog::CollectionPtr collection_;

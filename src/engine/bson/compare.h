@@ -1,4 +1,4 @@
-// The order of all BSON values: what sort, range queries, indexes, $min/$max and $group agree on (wire.md 4).
+// The order of all BSON values: what sort, range queries, indexes, $min/$max and $group agree on.
 #pragma once
 
 #include "engine/bson/value.h"

@@ -1,4 +1,4 @@
-// MongoDB's hash of a value: what hashed indexes and hashed shard keys store (E2, wire.md 4.1).
+// MongoDB's hash of a value: what hashed indexes and hashed shard keys store (E2).
 #pragma once
 
 #include <cstdint>

@@ -62,11 +62,10 @@ constexpr uint8_t ByteOf(Type type) {
 
 inline void Put(std::string* out, uint8_t byte) { out->push_back(static_cast<char>(byte)); }
 
-/// The lowest `kBytes` bytes of v, the highest of them first.
-template <int kBytes>
-void PutBigEndian(std::string* out, uint64_t v) {
+/// The lowest `bytes` bytes of v, the highest of them first.
+inline void PutBigEndian(std::string* out, uint64_t v, size_t bytes) {
   const uint64_t swapped = __builtin_bswap64(v);
-  out->append(reinterpret_cast<const char*>(&swapped) + 8 - kBytes, kBytes);
+  out->append(reinterpret_cast<const char*>(&swapped) + sizeof(swapped) - bytes, bytes);
 }
 
 }  // namespace braid::bson::key

@@ -38,7 +38,7 @@ void PutString(std::string* out, std::string_view text, const Collation* collati
 void PutSize(std::string* out, size_t size) {
   if (size < 0xff) return Put(out, static_cast<uint8_t>(size));
   Put(out, 0xff);
-  PutBigEndian<4>(out, size);
+  PutBigEndian(out, size, 4);
 }
 
 void PutFields(std::string* out, View fields, const Collation* collation) {
@@ -73,8 +73,8 @@ void AppendAscending(std::string* out, const Value& value, const Collation* coll
     }
     case Type::kObjectId: out->append(value.AsObjectId()); return;
     case Type::kBool: return Put(out, value.AsBool() ? 1 : 0);
-    case Type::kDate: return PutBigEndian<8>(out, static_cast<uint64_t>(value.AsDate()) ^ (uint64_t{1} << 63));
-    case Type::kTimestamp: return PutBigEndian<8>(out, value.AsTimestamp());
+    case Type::kDate: return PutBigEndian(out, static_cast<uint64_t>(value.AsDate()) ^ (uint64_t{1} << 63), 8);
+    case Type::kTimestamp: return PutBigEndian(out, value.AsTimestamp(), 8);
     case Type::kRegex: {
       const Regex regex = value.AsRegex();
       out->append(regex.pattern);

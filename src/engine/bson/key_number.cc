@@ -21,11 +21,7 @@ class Magnitude {
   Magnitude(std::string* out, bool negative, int distance) : out_(out), invert_(negative ? ~uint64_t{0} : 0) {
     Put(out, static_cast<uint8_t>(negative ? kZero - distance : kZero + distance));
   }
-  /// The lowest `bytes` bytes of v, the highest of them first.
-  void Add(uint64_t v, int bytes) {
-    const uint64_t swapped = __builtin_bswap64(v ^ invert_);
-    out_->append(reinterpret_cast<const char*>(&swapped) + 8 - bytes, static_cast<size_t>(bytes));
-  }
+  void Add(uint64_t v, int bytes) { PutBigEndian(out_, v ^ invert_, static_cast<size_t>(bytes)); }
   void AddDecimal(Decimal128 v) {
     const decimal::Scaled scaled = decimal::Scale(v);
     Add(static_cast<uint64_t>(scaled.exponent + 32768), 2);

@@ -1,5 +1,7 @@
 #include "engine/bson/validate.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace braid::bson {
@@ -125,6 +127,20 @@ class Validator {
 };
 
 }  // namespace
+
+Status CheckPathLength(std::string_view path) {
+  if (static_cast<size_t>(std::ranges::count(path, '.')) < kPathComponentsMax) return {};
+  return {Code::kOverflow, StrCat("FieldPath is too long: it has more than ", kPathComponentsMax, " components")};
+}
+
+bool NestsDeeperThan(const Value& value, int levels) {
+  if (!value.Is(Type::kObject) && !value.Is(Type::kArray)) return false;
+  if (levels <= 0) return true;
+  for (const Element& element : value.AsView()) {
+    if (NestsDeeperThan(element.value, levels - 1)) return true;
+  }
+  return false;
+}
 
 Result<View> Validate(std::string_view bytes) {
   if (bytes.size() < 5) return Status(Code::kInvalidBSON, "invalid BSON at offset 0: document cut short");

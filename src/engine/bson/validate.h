@@ -13,6 +13,16 @@ constexpr uint32_t kInternalBytesMax = kDocumentBytesMax + 16 * 1024;  // a repl
 constexpr int kDepthMax = 180;                                         // of a stored document
 constexpr int kNestingMax = 200;  // of a message: a command around a document adds levels of its own
 
+constexpr size_t kPathComponentsMax = 200;        // of "a.b.c", whatever it is for
+constexpr size_t kFilterPathComponentsMax = 180;  // of a filter's path: no stored document is deeper
+
+/// kOverflow if a dotted path has more components than kPathComponentsMax. Everything that reads paths from a request
+/// asks this first, so that what goes through them may be recursive.
+Status CheckPathLength(std::string_view path);
+
+/// True if documents and arrays lie in each other more than `levels` deep. Does not recurse further than that.
+bool NestsDeeperThan(const Value& value, int levels);
+
 /// Checks lengths, terminators, types, UTF-8 of names and strings is NOT required (MongoDB stores what it is given),
 /// booleans are 0 or 1, nesting at most kNestingMax. `bytes` may be longer than the document: its own length prefix
 /// says where it ends. kInvalidBSON names the offset, kOverflow is nesting too deep; no arithmetic overflow, and no

@@ -1,6 +1,8 @@
 // Catalog: lookups, creation, and how a change becomes a commit.
 #include "engine/catalog/catalog.h"
 
+#include "base/assert.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
@@ -23,7 +25,7 @@ Status NotFound(const Namespace& ns) { return {Code::kNamespaceNotFound, StrCat(
 }  // namespace
 
 CollectionPtr Catalog::Find(const Namespace& ns) const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   const auto at = map_.find(ns);
   return at == map_.end() ? nullptr : at->second;
 }
@@ -33,7 +35,7 @@ CollectionPtr Catalog::Find(std::string_view database, std::string_view collecti
 }
 
 CollectionPtr Catalog::FindNumber(uint32_t number) const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   for (const auto& [ns, collection] : map_) {
     if (collection->number == number) return collection;
   }
@@ -41,7 +43,7 @@ CollectionPtr Catalog::FindNumber(uint32_t number) const {
 }
 
 std::vector<std::string> Catalog::Databases() const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   std::vector<std::string> names;
   for (const auto& [ns, collection] : map_) {
     if (names.empty() || names.back() != ns.database) names.push_back(ns.database);
@@ -50,7 +52,7 @@ std::vector<std::string> Catalog::Databases() const {
 }
 
 std::vector<CollectionPtr> Catalog::Collections(std::string_view database) const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   std::vector<CollectionPtr> found;
   for (auto at = map_.lower_bound({std::string(database), ""}); at != map_.end() && at->first.database == database;
        ++at) {
@@ -60,20 +62,23 @@ std::vector<CollectionPtr> Catalog::Collections(std::string_view database) const
 }
 
 std::vector<CollectionPtr> Catalog::All() const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   std::vector<CollectionPtr> all;
   for (const auto& [ns, collection] : map_) all.push_back(collection);
   return all;
 }
 
 void Catalog::Show(CollectionPtr collection) {
-  std::unique_lock lock(mu_);
+  BRAID_ASSERT(collection->state != nullptr && collection->placement != nullptr);
+  BRAID_ASSERT(!collection->indexes.empty() && collection->indexes.front()->number == 0);  // that of _id
+  const WriterLock lock(mu_);
   map_[collection->ns] = std::move(collection);
 }
 
 void Catalog::Hide(const Namespace& ns) {
-  std::unique_lock lock(mu_);
-  map_.erase(ns);
+  const WriterLock lock(mu_);
+  const size_t hidden = map_.erase(ns);
+  BRAID_ASSERT(hidden == 1);
 }
 
 uint32_t Catalog::TakeNumber(storage::WriteSet& writes) {
@@ -85,7 +90,6 @@ void Catalog::Describe(storage::WriteSet& writes, const Collection& collection) 
   writes.Put(storage::CatalogKey(collection.ns.database, collection.ns.collection), DescriptionOf(collection).bytes());
 }
 
-// Under change_mu_.
 Result<std::shared_ptr<Collection>> Catalog::MakeLocked(const Namespace& ns, bson::View options,
                                                         storage::WriteSet& writes) {
   if (!MayBeCreated(ns.collection)) {
@@ -107,6 +111,7 @@ Result<std::shared_ptr<Collection>> Catalog::MakeLocked(const Namespace& ns, bso
 }
 
 Result<Catalog::Change> Catalog::CreateLocked(const Namespace& ns, bson::View options) {
+  BRAID_ASSERT(Find(ns) == nullptr);
   storage::WriteSet writes(store_);
   BRAID_TRY(std::shared_ptr<Collection> collection, MakeLocked(ns, options, writes));
   Describe(writes, *collection);
@@ -117,7 +122,7 @@ Result<Catalog::Change> Catalog::CreateLocked(const Namespace& ns, bson::View op
 }
 
 Result<std::shared_ptr<Collection>> Catalog::Draft(const Namespace& ns, bson::View options) {
-  std::lock_guard lock(change_mu_);
+  const MutexLock lock(change_mu_);
   storage::WriteSet writes(store_);
   BRAID_TRY(std::shared_ptr<Collection> collection, MakeLocked(ns, options, writes));
   BRAID_CHECK_OK(store_.Commit(writes));  // the number, and the database's record
@@ -125,16 +130,15 @@ Result<std::shared_ptr<Collection>> Catalog::Draft(const Namespace& ns, bson::Vi
 }
 
 Result<uint32_t> Catalog::TakeNumberNow() {
-  std::lock_guard lock(change_mu_);
+  const MutexLock lock(change_mu_);
   storage::WriteSet writes(store_);
   const uint32_t number = TakeNumber(writes);
   BRAID_CHECK_OK(store_.Commit(writes));
   return number;
 }
 
-Result<storage::LogPosition> Catalog::Publish(const std::vector<CollectionPtr>& drafts, storage::WriteSet& writes,
-                                              const std::function<Result<storage::LogPosition>()>& commit) {
-  std::lock_guard lock(change_mu_);
+Result<storage::LogPosition> Catalog::Publish(const std::vector<CollectionPtr>& drafts, storage::WriteSet& writes) {
+  const MutexLock lock(change_mu_);
   for (const CollectionPtr& draft : drafts) {
     if (Find(draft->ns) != nullptr) {
       return Status(Code::kWriteConflict,
@@ -142,13 +146,13 @@ Result<storage::LogPosition> Catalog::Publish(const std::vector<CollectionPtr>& 
     }
     Describe(writes, *draft);
   }
-  BRAID_TRY(const storage::LogPosition position, commit());
+  BRAID_TRY(const storage::LogPosition position, store_.Commit(writes));
   for (const CollectionPtr& draft : drafts) Show(draft);
   return position;
 }
 
 Result<Catalog::Change> Catalog::Create(const Namespace& ns, bson::View options) {
-  std::lock_guard lock(change_mu_);
+  const MutexLock lock(change_mu_);
   if (CollectionPtr existing = Find(ns)) {
     if (bson::Compare(existing->options, options) != 0) {
       return Status(Code::kNamespaceExists,
@@ -161,29 +165,50 @@ Result<Catalog::Change> Catalog::Create(const Namespace& ns, bson::View options)
 
 Result<Catalog::Change> Catalog::Ensure(const Namespace& ns) {
   if (CollectionPtr existing = Find(ns)) return Change{.collection = existing};
-  std::lock_guard lock(change_mu_);
+  const MutexLock lock(change_mu_);
   if (CollectionPtr existing = Find(ns)) return Change{.collection = existing, .position = store_.newest()};
   return CreateLocked(ns, bson::View());
 }
 
+std::unique_lock<std::shared_mutex> Catalog::CloseGate(CollectionState& state) {
+  state.changes_waiting.fetch_add(1, std::memory_order_relaxed);
+  std::unique_lock gate(state.gate);
+  const int waited = state.changes_waiting.fetch_sub(1, std::memory_order_relaxed);
+  BRAID_ASSERT(waited > 0);
+  return gate;
+}
+
+Catalog::Held::Held(Catalog& catalog, const Namespace& ns) : catalog_(catalog) {
+  while (true) {
+    collection_ = catalog_.Find(ns);
+    if (collection_ != nullptr) gate_ = CloseGate(*collection_->state);
+    catalog_.change_mu_.Lock();
+    if (catalog_.Find(ns) == collection_) return;
+    catalog_.change_mu_.Unlock();
+    gate_ = {};
+  }
+}
+
+Catalog::Held::~Held() { catalog_.change_mu_.Unlock(); }
+
 Result<Catalog::Change> Catalog::Replace(const Namespace& ns,
                                          const std::function<Status(Collection*, storage::WriteSet&)>& change) {
-  const CollectionPtr before = Find(ns);
+  const Held held(*this, ns);
+  const CollectionPtr& before = held.collection();
   if (before == nullptr) return NotFound(ns);
-  std::unique_lock gate(before->state->gate);
   auto after = std::make_shared<Collection>(*before);
   storage::WriteSet writes(store_);
   BRAID_CHECK_OK(change(after.get(), writes));
   Describe(writes, *after);
   Change result{.collection = after};
   BRAID_TRY(result.position, store_.Commit(writes));
+  BRAID_ASSERT(result.position > before->placed_at);
   if (after->placement != before->placement) after->placed_at = result.position;
   Show(std::move(after));
   return result;
 }
 
 Result<Catalog::Change> Catalog::Modify(const Namespace& ns, const std::function<Status(Collection*)>& change) {
-  std::lock_guard lock(change_mu_);
   return Replace(ns, [&change](Collection* collection, storage::WriteSet&) -> Status {
     const Collection before = *collection;
     BRAID_CHECK_OK(change(collection));
@@ -193,21 +218,20 @@ Result<Catalog::Change> Catalog::Modify(const Namespace& ns, const std::function
 
 Result<Catalog::Change> Catalog::Place(const Namespace& ns, uint32_t number,
                                        const std::function<Status(sharding::Placement*, storage::WriteSet&)>& change) {
-  std::lock_guard lock(change_mu_);
   return Replace(ns, [&](Collection* collection, storage::WriteSet& writes) -> Status {
     if (collection->number != number) {
       return {Code::kConflictingOperationInProgress, StrCat(ns.ToString(), " was dropped and made again meanwhile")};
     }
     sharding::Placement placement = *collection->placement;
     BRAID_CHECK_OK(change(&placement, writes));
+    BRAID_ASSERT(placement.IsWhole());
     collection->placement = std::make_shared<sharding::Placement>(std::move(placement));
     return {};
   });
 }
 
 Result<Catalog::Change> Catalog::StartIndexes(const Namespace& ns, std::vector<IndexSpec> specs) {
-  std::lock_guard lock(change_mu_);
-  return Replace(ns, [&](Collection* collection, storage::WriteSet& writes) -> Status {
+  return Replace(ns, [&](Collection* collection, storage::WriteSet& writes) BRAID_REQUIRES(change_mu_) -> Status {
     for (IndexSpec& spec : specs) {
       for (const auto& existing : collection->indexes) {
         BRAID_TRY(bool same, spec.CompareWith(existing->spec));
@@ -228,11 +252,11 @@ Result<Catalog::Change> Catalog::StartIndexes(const Namespace& ns, std::vector<I
 }
 
 Result<Catalog::Change> Catalog::FinishIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers) {
-  std::lock_guard lock(change_mu_);
   return Replace(ns, [&](Collection* collection, storage::WriteSet&) -> Status {
     size_t finished = 0;
     for (auto& index : collection->indexes) {
       if (std::find(numbers.begin(), numbers.end(), index->number) == numbers.end()) continue;
+      BRAID_ASSERT(index->building);
       BRAID_CHECK_OK(index->build_error());  // under the gate: no writer can add one any more
       auto ready = index->Clone();
       ready->building = false;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/catalog/cluster.h"
 #include "engine/catalog/collection.h"
 #include "engine/storage/store.h"
@@ -18,8 +19,8 @@ namespace braid::catalog {
 
 /// Any thread. Readers get an immutable description; a change is committed to the store before it is seen.
 /// A database exists while it has a collection. Numbers of collections and indexes are never used again, so what is
-/// left of a dropped one can meet nobody; a drop is noted in the commit that removes the description, and finished at
-/// the next start if it was interrupted.
+/// left of a dropped one can be taken for nothing else; a drop is noted in the commit that removes the description, and
+/// finished at the next start if it was interrupted.
 class Catalog {
  public:
   /// Reads every description; removes what an unfinished index build or drop left behind. A new store gets `shards`
@@ -51,14 +52,19 @@ class Catalog {
   Result<std::shared_ptr<Collection>> Draft(const Namespace& ns, bson::View options);
   /// Numbers for indexes of drafts; those that are not used are lost.
   Result<uint32_t> TakeNumberNow();
-  /// Stores the drafts with what `commit` commits (their descriptions are added to `writes`), and shows them.
-  /// kWriteConflict if there is a collection of such a name by now.
-  Result<storage::LogPosition> Publish(const std::vector<CollectionPtr>& drafts, storage::WriteSet& writes,
-                                       const std::function<Result<storage::LogPosition>()>& commit);
+  /// Adds the drafts' descriptions to `writes`, commits them, and shows the drafts. kWriteConflict if there is a
+  /// collection of such a name by now.
+  Result<storage::LogPosition> Publish(const std::vector<CollectionPtr>& drafts, storage::WriteSet& writes);
   /// The description it had; null and position 0 if there was no such collection. Its data is gone on return.
   Result<Change> Drop(const Namespace& ns);
   /// 26, 48, or 20 for the same name twice.
   Result<Change> Rename(const Namespace& from, const Namespace& to, bool drop_target);
+  /// A name that nobody else uses, for a collection that is made beside another one to take its place. What is left
+  /// under such a name is dropped at the next start.
+  static Namespace NewStaging(std::string_view database);
+  /// Renames `staging` to `target` in place of `replaced`, which may be null. kCommandFailed if `target` is not as it
+  /// was then.
+  Result<Change> TakePlace(const Namespace& staging, const Namespace& target, const CollectionPtr& replaced);
   /// collMod: `change` sets validator_spec, validation_level, validation_action, or puts an Index::Clone() with another
   /// `hidden` or `expire_after_seconds` into `indexes`; options and the parsed validator follow from these. 26.
   Result<Change> Modify(const Namespace& ns, const std::function<Status(Collection*)>& change);
@@ -102,31 +108,55 @@ class Catalog {
     bool index;
   };
   Status LoadCluster(uint32_t shards);
-  Database AddDatabase(std::string_view name, std::optional<storage::ShardNumber> primary, storage::WriteSet& writes);
+  Database AddDatabase(std::string_view name, std::optional<storage::ShardNumber> primary, storage::WriteSet& writes)
+      BRAID_REQUIRES(change_mu_);
   Status LoadDescriptions();
   Status LoadFigures();
   Status FinishDrops();
+  Status DropStaging();
+  Result<Change> RenameIf(const Namespace& from, const Namespace& to,
+                          const std::function<Status(const CollectionPtr& target)>& allowed);
+  Result<Change> RenameHeld(const Collection& source, const Namespace& to, const CollectionPtr& target)
+      BRAID_REQUIRES(change_mu_);
   /// Removes the data of what the catalogue no longer knows, and then the notes about it.
   Status Collect(const std::vector<Leftover>& leftovers);
   static std::vector<Leftover> LeftoversOf(const Collection& collection);
   void Note(storage::WriteSet& writes, const std::vector<Leftover>& leftovers) const;
 
   void Describe(storage::WriteSet& writes, const Collection& collection) const;
-  Result<std::shared_ptr<Collection>> MakeLocked(const Namespace& ns, bson::View options, storage::WriteSet& writes);
-  Result<Change> CreateLocked(const Namespace& ns, bson::View options);
+  Result<std::shared_ptr<Collection>> MakeLocked(const Namespace& ns, bson::View options, storage::WriteSet& writes)
+      BRAID_REQUIRES(change_mu_);
+  Result<Change> CreateLocked(const Namespace& ns, bson::View options) BRAID_REQUIRES(change_mu_);
+  /// A collection that cannot change, and of which no writer is left: its gate, and change_mu_. In this order, so that
+  /// nothing but the collection's own writers is kept waiting while its writers are waited for.
+  class BRAID_SCOPED_CAPABILITY Held {
+   public:
+    Held(Catalog& catalog, const Namespace& ns) BRAID_ACQUIRE(catalog.change_mu_);
+    ~Held() BRAID_RELEASE();
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    /// Null if there is none; change_mu_ is held all the same.
+    const CollectionPtr& collection() const { return collection_; }
+
+   private:
+    Catalog& catalog_;
+    CollectionPtr collection_;
+    std::unique_lock<std::shared_mutex> gate_;
+  };
+  static std::unique_lock<std::shared_mutex> CloseGate(CollectionState& state);
   /// Runs `change` on a copy under the gate, commits the new description and shows it.
   Result<Change> Replace(const Namespace& ns, const std::function<Status(Collection*, storage::WriteSet&)>& change);
-  void Show(CollectionPtr collection);
-  void Hide(const Namespace& ns);
-  uint32_t TakeNumber(storage::WriteSet& writes);
+  void Show(CollectionPtr collection) BRAID_REQUIRES(change_mu_);
+  void Hide(const Namespace& ns) BRAID_REQUIRES(change_mu_);
+  uint32_t TakeNumber(storage::WriteSet& writes) BRAID_REQUIRES(change_mu_);
 
   storage::Store& store_;
-  mutable std::shared_mutex mu_;  // guards map_, cluster_ and databases_
-  std::mutex change_mu_;          // one change at a time; guards last_number_
-  uint32_t last_number_ = 0;
-  std::map<Namespace, CollectionPtr> map_;
-  Cluster cluster_;
-  std::map<std::string, Database, std::less<>> databases_;
+  mutable SharedMutex mu_;  // taken last, and for a moment only
+  Mutex change_mu_;         // one change at a time
+  uint32_t last_number_ BRAID_GUARDED_BY(change_mu_) = 0;
+  std::map<Namespace, CollectionPtr> map_ BRAID_GUARDED_BY(mu_);
+  Cluster cluster_ BRAID_GUARDED_BY(mu_);
+  std::map<std::string, Database, std::less<>> databases_ BRAID_GUARDED_BY(mu_);
 };
 
 }  // namespace braid::catalog

@@ -60,7 +60,9 @@ TEST_F(CatalogTest, NamespacesAreChecked) {
                                                         {"a$", "c"},
                                                         {std::string(64, 'x'), "c"},
                                                         {"db", std::string(253, 'x')},
-                                                        {"db", std::string("a\0b", 3)}}) {
+                                                        {"db", std::string("a\0b", 3)},
+                                                        {"db", "a\xff"},
+                                                        {"d\xc3", "c"}}) {
     EXPECT_EQ(Namespace::Make(database, collection).status().code(), Code::kInvalidNamespace) << database << collection;
   }
 }
@@ -148,6 +150,25 @@ TEST_F(CatalogTest, InterruptedDropIsFinishedAtTheNextStart) {
   EXPECT_EQ(KeysIn({"", ""}), 4u);  // the number, the cluster, the database, and the description of ns_
 }
 
+TEST_F(CatalogTest, NumbersOfShardsThatAreUsedUpAreRefused) {
+  ASSERT_OK(catalog_->ChangeCluster([](Cluster* cluster) {
+    cluster->end = storage::kNoShard;
+    return Status();
+  }));
+  const auto added = catalog_->ChangeCluster([](Cluster* cluster) {
+    cluster->shards.push_back({.number = cluster->end++, .name = "one_more"});
+    return Status();
+  });
+  EXPECT_EQ(added.status().code(), Code::kIllegalOperation);
+  EXPECT_EQ(catalog_->shards().size(), 1u);
+}
+
+TEST_F(CatalogTest, ADescriptionWithoutTheIndexOfIdIsDamage) {
+  auto broken = std::make_shared<Collection>(*(*catalog_->Ensure(ns_)).collection);
+  broken->indexes.clear();
+  EXPECT_EQ(ParseDescription(ns_, DescriptionOf(*broken)).status().code(), Code::kStorageCorrupt);
+}
+
 TEST_F(CatalogTest, Rename) {
   const Namespace to{"other", "d"};
   EXPECT_EQ(catalog_->Rename(ns_, to, false).status().code(), Code::kNamespaceNotFound);
@@ -161,6 +182,31 @@ TEST_F(CatalogTest, Rename) {
   Open();
   EXPECT_EQ(catalog_->Find(ns_), nullptr);
   EXPECT_EQ(catalog_->Find(to)->number, number);
+}
+
+TEST_F(CatalogTest, AStagingCollectionTakesThePlaceOnlyOfWhatWasThere) {
+  const CollectionPtr before = catalog_->Create(ns_, J("{}").view())->collection;
+  const Namespace staging = Catalog::NewStaging("db");
+  ASSERT_OK(catalog_->Create(staging, J("{}").view()));
+  ASSERT_OK(catalog_->StartIndexes(ns_, {Spec("{'v': 2, 'key': {'a': 1}, 'name': 'a_1'}")}));
+  EXPECT_EQ(catalog_->TakePlace(staging, ns_, before).status().code(), Code::kCommandFailed);
+  EXPECT_EQ(catalog_->TakePlace(staging, ns_, nullptr).status().code(), Code::kCommandFailed);
+  ASSERT_NE(catalog_->Find(staging), nullptr);
+  EXPECT_EQ(catalog_->Find(ns_)->number, before->number);
+  const uint32_t number = catalog_->Find(staging)->number;
+  ASSERT_OK(catalog_->TakePlace(staging, ns_, catalog_->Find(ns_)));
+  EXPECT_EQ(catalog_->Find(ns_)->number, number);
+  EXPECT_EQ(catalog_->Find(staging), nullptr);
+}
+
+TEST_F(CatalogTest, StagingCollectionsThatAreLeftAreDroppedAtTheNextStart) {
+  const Namespace staging = Catalog::NewStaging("db");
+  const Namespace similar{"db", "tmp.agg_out.mine"};
+  ASSERT_OK(catalog_->Create(staging, J("{}").view()));
+  ASSERT_OK(catalog_->Create(similar, J("{}").view()));
+  Open();
+  EXPECT_EQ(catalog_->Find(staging), nullptr);
+  EXPECT_NE(catalog_->Find(similar), nullptr);
 }
 
 TEST_F(CatalogTest, ModifyChangesValidatorAndIndexes) {

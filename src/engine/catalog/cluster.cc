@@ -5,6 +5,8 @@
 #include <ctime>
 #include <limits>
 
+#include "base/assert.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/bson/json.h"
 #include "engine/catalog/catalog.h"
@@ -21,6 +23,15 @@ uint64_t NowTimestamp() { return static_cast<uint64_t>(std::time(nullptr)) << 32
 
 Status Damaged(std::string_view what, bson::View stored) {
   return {Code::kStorageCorrupt, StrCat("the record of ", what, " is damaged: ", bson::ToShell(stored))};
+}
+
+/// Numbers are given out in order, and never again.
+bool IsInOrder(const Cluster& cluster) {
+  for (size_t i = 0; i < cluster.shards.size(); ++i) {
+    if (cluster.shards[i].number >= cluster.end) return false;
+    if (i > 0 && cluster.shards[i].number <= cluster.shards[i - 1].number) return false;
+  }
+  return true;
 }
 
 bson::Document ToBson(const Cluster& cluster) {
@@ -55,6 +66,7 @@ Result<Cluster> ParseCluster(bson::View stored) {
     cluster.shards.push_back({static_cast<ShardNumber>(number.AsInt32()), std::string(name.AsString()),
                               draining.AsBool(), added.AsTimestamp()});
   }
+  if (!IsInOrder(cluster)) return Damaged("the cluster", stored);
   return cluster;
 }
 
@@ -95,20 +107,28 @@ std::string Cluster::NameOf(ShardNumber number) const {
 
 Status Catalog::LoadCluster(uint32_t shards) {
   storage::Buffer stored;
+  Cluster known;
   BRAID_TRY(bool found, store_.Get(storage::ClusterKey(), {}, &stored));
   if (found) {
-    BRAID_TRY(cluster_, ParseCluster(bson::View(stored.view())));
+    BRAID_TRY(known, ParseCluster(bson::View(stored.view())));
   } else {
-    cluster_.id = bson::ObjectId::Generate();
+    known.id = bson::ObjectId::Generate();
   }
+  const bool enough = found && known.shards.size() >= shards;
+  std::map<std::string, Database, std::less<>> databases;
   const auto cursor = store_.NewCursor(storage::DatabaseRange(), {});
   for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
     const std::string_view name = cursor->key().substr(1);
     BRAID_TRY(Database database, ParseDatabase(name, bson::View(cursor->value())));
-    databases_.emplace(name, std::move(database));
+    databases.emplace(name, std::move(database));
   }
   BRAID_CHECK_OK(cursor->status());
-  if (found && cluster_.shards.size() >= shards) return {};
+  {
+    const WriterLock lock(mu_);
+    cluster_ = std::move(known);
+    databases_ = std::move(databases);
+  }
+  if (enough) return {};
   return ChangeCluster([shards](Cluster* cluster) -> Status {
            while (cluster->shards.size() < shards) {
              cluster->shards.push_back({cluster->end, StrCat("shard", cluster->end), false, NowTimestamp()});
@@ -120,12 +140,12 @@ Status Catalog::LoadCluster(uint32_t shards) {
 }
 
 Cluster Catalog::cluster() const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   return cluster_;
 }
 
 sharding::ShardNumbers Catalog::UsableShards() const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   sharding::ShardNumbers usable;
   for (const Shard& shard : cluster_.shards) {
     if (!shard.draining) usable.push_back(shard.number);
@@ -134,23 +154,26 @@ sharding::ShardNumbers Catalog::UsableShards() const {
 }
 
 ShardNumber Catalog::shard_end() const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   return cluster_.end;
 }
 
 Result<storage::LogPosition> Catalog::ChangeCluster(const std::function<Status(Cluster*)>& change) {
-  std::lock_guard lock(change_mu_);
+  const MutexLock lock(change_mu_);
   Cluster after = cluster();
+  const ShardNumber end = after.end;
   BRAID_CHECK_OK(change(&after));
+  if (after.end < end) return Status(Code::kIllegalOperation, "every number that a shard can have has been given out");
+  BRAID_ASSERT(IsInOrder(after));
   storage::WriteSet writes(store_);
   writes.Put(storage::ClusterKey(), ToBson(after).bytes());
   BRAID_TRY(storage::LogPosition position, store_.Commit(writes));
-  std::unique_lock shown(mu_);
+  const WriterLock shown(mu_);
   cluster_ = std::move(after);
   return position;
 }
 
-// Under change_mu_. The record is shown at once: a database without collections is not listed anywhere but in config.
+// The record is shown at once: a database without collections is not listed anywhere but in config.
 Database Catalog::AddDatabase(std::string_view name, std::optional<ShardNumber> primary, storage::WriteSet& writes) {
   if (auto known = FindDatabase(name)) return *std::move(known);
   if (!primary) {
@@ -164,14 +187,14 @@ Database Catalog::AddDatabase(std::string_view name, std::optional<ShardNumber> 
   }
   Database database{std::string(name), *primary, MakeUuid(), NowTimestamp(), 1};
   writes.Put(storage::DatabaseKey(name), ToBson(database).bytes());
-  std::unique_lock shown(mu_);
+  const WriterLock shown(mu_);
   databases_.emplace(name, database);
   return database;
 }
 
 Result<Database> Catalog::EnsureDatabase(std::string_view name, std::optional<ShardNumber> primary,
                                          storage::LogPosition* position) {
-  std::lock_guard lock(change_mu_);
+  const MutexLock lock(change_mu_);
   storage::WriteSet writes(store_);
   Database database = AddDatabase(name, primary, writes);
   *position = store_.newest();
@@ -182,21 +205,21 @@ Result<Database> Catalog::EnsureDatabase(std::string_view name, std::optional<Sh
 }
 
 std::optional<Database> Catalog::FindDatabase(std::string_view name) const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   const auto at = databases_.find(name);
   if (at == databases_.end()) return std::nullopt;
   return at->second;
 }
 
 std::vector<Database> Catalog::DatabaseRecords() const {
-  std::shared_lock lock(mu_);
+  const ReaderLock lock(mu_);
   std::vector<Database> records;
   for (const auto& [name, database] : databases_) records.push_back(database);
   return records;
 }
 
 Result<storage::LogPosition> Catalog::SetPrimary(std::string_view name, ShardNumber shard) {
-  std::lock_guard lock(change_mu_);
+  const MutexLock lock(change_mu_);
   auto database = FindDatabase(name);
   if (!database) return Status(Code::kNamespaceNotFound, StrCat("database ", name, " not found"));
   database->primary = shard;
@@ -205,17 +228,17 @@ Result<storage::LogPosition> Catalog::SetPrimary(std::string_view name, ShardNum
   storage::WriteSet writes(store_);
   writes.Put(storage::DatabaseKey(name), ToBson(*database).bytes());
   BRAID_TRY(storage::LogPosition position, store_.Commit(writes));
-  std::unique_lock shown(mu_);
+  const WriterLock shown(mu_);
   databases_[std::string(name)] = *std::move(database);
   return position;
 }
 
 Result<storage::LogPosition> Catalog::ForgetDatabase(std::string_view name) {
-  std::lock_guard lock(change_mu_);
+  const MutexLock lock(change_mu_);
   storage::WriteSet writes(store_);
   writes.Delete(storage::DatabaseKey(name));
   BRAID_TRY(storage::LogPosition position, store_.Commit(writes));
-  std::unique_lock shown(mu_);
+  const WriterLock shown(mu_);
   databases_.erase(std::string(name));
   return position;
 }

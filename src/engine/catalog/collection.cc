@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "base/one_line.h"
 #include "base/strings.h"
 #include "engine/bson/hash.h"
 
@@ -32,6 +33,10 @@ void TakeEarliest(const bson::Value& value, std::optional<int64_t>* earliest) {
 }  // namespace
 
 Result<Namespace> Namespace::Make(std::string_view database, std::string_view collection) {
+  if (!IsUtf8(database) || !IsUtf8(collection)) {  // every client that lists them would stumble over it
+    return Status(Code::kInvalidNamespace, StrCat("Invalid namespace specified, it is not UTF-8: '",
+                                                  OneLine(StrCat(database, ".", collection)), "'"));
+  }
   if (!IsDatabaseName(database) || database.size() > kDatabaseBytesMax || !IsCollectionName(collection)) {
     return Status(Code::kInvalidNamespace, StrCat("Invalid namespace specified '", database, ".", collection, "'"));
   }

@@ -10,6 +10,7 @@
 
 #include "engine/catalog/index.h"
 #include "engine/sharding/placement.h"
+#include "engine/sharding/shard_figures.h"
 #include "engine/storage/keys.h"
 
 namespace braid::catalog {
@@ -31,13 +32,18 @@ struct CollectionState {
   /// Held shared by every statement that writes, alone by the catalogue while it changes the description: so no change
   /// meets a writer that still works from the old one. A writer looks the description up again once it has the gate.
   /// Never held across requests, never twice by one thread: a change that waits goes before writers that come later.
+  /// It guards no member and is held by locks that are handed on, which Clang's analysis does not follow: so it is not
+  /// a SharedMutex.
   std::shared_mutex gate;
+  /// Changes that wait for the gate: a statement over many documents lets them in after its next batch.
+  std::atomic<int> changes_waiting{0};
   std::atomic<int64_t> documents{0};  // as committed
   std::atomic<int64_t> bytes{0};
   std::atomic<bool> dropped{false};
   // Operations on a sharded collection that one shard could answer, and those that needed several.
   std::atomic<uint64_t> targeted{0};
   std::atomic<uint64_t> scattered{0};
+  sharding::ShardFigures by_shard;  // of a sharded collection
 };
 
 enum class ValidationLevel { kOff, kStrict, kModerate };

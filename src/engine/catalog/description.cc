@@ -163,6 +163,9 @@ Result<std::shared_ptr<Collection>> ParseDescription(Namespace ns, bson::View de
     if (!index.ok()) return Damaged(collection->ns, index.error().message());
     collection->indexes.push_back(*std::move(index));
   }
+  if (collection->indexes.empty() || collection->indexes.front()->number != 0) {
+    return Damaged(collection->ns, "its first index is not that of _id");
+  }
   return collection;
 }
 

@@ -2,17 +2,25 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.h"
+#include "base/big_endian.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/catalog/catalog.h"
 
 namespace braid::catalog {
 namespace {
 
-uint32_t BigEndian(std::string_view bytes) {
-  uint32_t value = 0;
-  for (unsigned char byte : bytes.substr(0, 4)) value = value << 8 | byte;
-  return value;
+constexpr std::string_view kStagingPrefix = "tmp.agg_out.";
+
+bool IsStaging(std::string_view collection) {
+  if (!collection.starts_with(kStagingPrefix)) return false;
+  const std::string_view digits = collection.substr(kStagingPrefix.size());
+  return digits.size() == 24 && digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
+
+// Of the collection or index that a key belongs to; it follows the letter.
+uint32_t NumberIn(std::string_view key) { return static_cast<uint32_t>(big_endian::Get(key.substr(1, 4))); }
 
 uint64_t LittleEndian(std::string_view bytes) {
   uint64_t value = 0;
@@ -55,10 +63,9 @@ Status Catalog::Collect(const std::vector<Leftover>& leftovers) {
 Result<Catalog::Change> Catalog::Drop(const Namespace& ns) {
   Change change;
   {
-    std::lock_guard lock(change_mu_);
-    change.collection = Find(ns);
+    const Held held(*this, ns);
+    change.collection = held.collection();
     if (change.collection == nullptr) return change;
-    std::unique_lock gate(change.collection->state->gate);
     storage::WriteSet writes(store_);
     writes.Delete(storage::CatalogKey(ns.database, ns.collection));
     Note(writes, LeftoversOf(*change.collection));
@@ -72,40 +79,75 @@ Result<Catalog::Change> Catalog::Drop(const Namespace& ns) {
 
 Result<Catalog::Change> Catalog::Rename(const Namespace& from, const Namespace& to, bool drop_target) {
   if (from == to) return Status(Code::kIllegalOperation, "Can't rename a collection to itself");
-  Change change;
-  CollectionPtr target;
-  {
-    std::lock_guard lock(change_mu_);
+  return RenameIf(from, to, [&](const CollectionPtr& target) -> Status {
+    if (target == nullptr || drop_target) return {};
+    return {Code::kNamespaceExists, StrCat("target namespace exists: ", to.ToString())};
+  });
+}
+
+Namespace Catalog::NewStaging(std::string_view database) {
+  return {std::string(database), StrCat(kStagingPrefix, Hex(std::string_view(bson::ObjectId::Generate().bytes, 12)))};
+}
+
+Result<Catalog::Change> Catalog::TakePlace(const Namespace& staging, const Namespace& target,
+                                           const CollectionPtr& replaced) {
+  return RenameIf(staging, target, [&](const CollectionPtr& now) -> Status {
+    if (now == replaced) return {};
+    return {Code::kCommandFailed, StrCat("the collection ", target.ToString(),
+                                         " was created, changed or dropped while its replacement was made")};
+  });
+}
+
+Status Catalog::DropStaging() {
+  for (const CollectionPtr& collection : All()) {
+    if (IsStaging(collection->ns.collection)) BRAID_CHECK_OK(Drop(collection->ns));
+  }
+  return {};
+}
+
+Result<Catalog::Change> Catalog::RenameIf(const Namespace& from, const Namespace& to,
+                                          const std::function<Status(const CollectionPtr&)>& allowed) {
+  while (true) {
+    Change change;
     const CollectionPtr source = Find(from);
+    const CollectionPtr target = Find(to);
     if (source == nullptr) {
       return Status(Code::kNamespaceNotFound, StrCat("Source collection ", from.ToString(), " does not exist"));
     }
-    target = Find(to);
-    if (target != nullptr && !drop_target) {
-      return Status(Code::kNamespaceExists, StrCat("target namespace exists: ", to.ToString()));
+    BRAID_CHECK_OK(allowed(target));
+    {
+      // In the order of their numbers, as a transaction takes the gates of what it has written.
+      const bool target_first = target != nullptr && target->number < source->number;
+      const auto first_gate = CloseGate(target_first ? *target->state : *source->state);
+      std::unique_lock<std::shared_mutex> second_gate;
+      if (target != nullptr) second_gate = CloseGate(target_first ? *source->state : *target->state);
+      const MutexLock lock(change_mu_);
+      if (Find(from) != source || Find(to) != target) continue;
+      BRAID_TRY(change, RenameHeld(*source, to, target));
     }
-    std::unique_lock source_gate(source->state->gate, std::defer_lock);
-    std::unique_lock<std::shared_mutex> target_gate;
-    if (target != nullptr) {
-      target_gate = std::unique_lock(target->state->gate, std::defer_lock);
-      std::lock(source_gate, target_gate);
-    } else {
-      source_gate.lock();
-    }
-    auto renamed = std::make_shared<Collection>(*source);
-    renamed->ns = to;
-    storage::WriteSet writes(store_);
-    writes.Delete(storage::CatalogKey(from.database, from.collection));
-    Describe(writes, *renamed);
-    if (target != nullptr) Note(writes, LeftoversOf(*target));
-    BRAID_TRY(change.position, store_.Commit(writes));
-    if (target != nullptr) target->state->dropped = true;
-    std::unique_lock shown(mu_);
-    map_.erase(from);
-    map_[to] = renamed;
-    change.collection = std::move(renamed);
+    if (target != nullptr) BRAID_CHECK_OK(Collect(LeftoversOf(*target)));
+    return change;
   }
-  if (target != nullptr) BRAID_CHECK_OK(Collect(LeftoversOf(*target)));
+}
+
+// The gates of both are closed.
+Result<Catalog::Change> Catalog::RenameHeld(const Collection& source, const Namespace& to,
+                                            const CollectionPtr& target) {
+  BRAID_ASSERT(source.ns != to);
+  auto renamed = std::make_shared<Collection>(source);
+  renamed->ns = to;
+  storage::WriteSet writes(store_);
+  writes.Delete(storage::CatalogKey(source.ns.database, source.ns.collection));
+  Describe(writes, *renamed);
+  if (target != nullptr) Note(writes, LeftoversOf(*target));
+  Change change;
+  BRAID_TRY(change.position, store_.Commit(writes));
+  if (target != nullptr) target->state->dropped = true;
+  const WriterLock shown(mu_);
+  const size_t hidden = map_.erase(source.ns);
+  BRAID_ASSERT(hidden == 1);
+  map_[to] = renamed;
+  change.collection = std::move(renamed);
   return change;
 }
 
@@ -113,7 +155,6 @@ Result<Catalog::Change> Catalog::RemoveIndexes(const Namespace& ns, const std::v
   std::vector<Leftover> leftovers;
   Change change;
   {
-    std::lock_guard lock(change_mu_);
     BRAID_TRY(change, Replace(ns, [&](Collection* collection, storage::WriteSet& writes) -> Status {
                 std::erase_if(collection->indexes, [&](const auto& index) {
                   const bool gone =
@@ -133,10 +174,14 @@ Result<std::unique_ptr<Catalog>> Catalog::Load(storage::Store& store, uint32_t s
   std::unique_ptr<Catalog> catalog(new Catalog(store));
   BRAID_CHECK_OK(catalog->LoadCluster(shards));
   BRAID_TRY(int64_t last, store.ReadCounter(storage::NumberKey(), {}));
-  catalog->last_number_ = static_cast<uint32_t>(last);
+  {
+    const MutexLock lock(catalog->change_mu_);
+    catalog->last_number_ = static_cast<uint32_t>(last);
+  }
   BRAID_CHECK_OK(catalog->LoadDescriptions());
   BRAID_CHECK_OK(catalog->FinishDrops());
   BRAID_CHECK_OK(catalog->LoadFigures());
+  BRAID_CHECK_OK(catalog->DropStaging());
   return catalog;
 }
 
@@ -168,6 +213,7 @@ Status Catalog::LoadDescriptions() {
       Note(repairs, unfinished);
       Describe(repairs, *collection);
     }
+    const WriterLock lock(mu_);
     map_[collection->ns] = std::move(collection);
   }
   BRAID_CHECK_OK(cursor->status());
@@ -178,7 +224,7 @@ Status Catalog::FinishDrops() {
   std::vector<Leftover> leftovers;
   const auto cursor = store_.NewCursor(storage::PendingDropRange(), {});
   for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
-    leftovers.push_back({BigEndian(cursor->key().substr(1)), cursor->key().back() == 'i'});
+    leftovers.push_back({NumberIn(cursor->key()), cursor->key().back() == 'i'});
   }
   BRAID_CHECK_OK(cursor->status());
   return Collect(leftovers);
@@ -187,13 +233,14 @@ Status Catalog::FinishDrops() {
 Status Catalog::LoadFigures() {
   std::map<uint32_t, const Collection*> collections;
   std::map<uint32_t, const Index*> indexes;
-  for (const auto& [ns, collection] : map_) {
+  const std::vector<CollectionPtr> all = All();
+  for (const CollectionPtr& collection : all) {
     collections[collection->number] = collection.get();
     for (const auto& index : collection->indexes) indexes[index->number] = index.get();
   }
   const auto counters = store_.NewCursor({"s", "t"}, {});
   for (counters->SeekToFirst(); counters->Valid(); counters->Next()) {
-    const auto at = collections.find(BigEndian(counters->key().substr(1)));
+    const auto at = collections.find(NumberIn(counters->key()));
     if (at == collections.end()) continue;
     CollectionState& state = *at->second->state;
     auto& figure = counters->key().back() == 'n' ? state.documents : state.bytes;
@@ -202,7 +249,7 @@ Status Catalog::LoadFigures() {
   BRAID_CHECK_OK(counters->status());
   const auto multikey = store_.NewCursor({"m", "n"}, {});
   for (multikey->SeekToFirst(); multikey->Valid(); multikey->Next()) {
-    const auto at = indexes.find(BigEndian(multikey->key().substr(1)));
+    const auto at = indexes.find(NumberIn(multikey->key()));
     if (at == indexes.end()) continue;
     at->second->multikey = LittleEndian(multikey->value());
     at->second->multikey_stored = LittleEndian(multikey->value());

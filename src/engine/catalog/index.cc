@@ -1,6 +1,9 @@
 // Index: copies, and builds that fail.
 #include "engine/catalog/index.h"
 
+#include "base/assert.h"
+#include "base/mutex.h"
+
 namespace braid::catalog {
 
 std::shared_ptr<Index> Index::Clone() const {
@@ -13,18 +16,19 @@ std::shared_ptr<Index> Index::Clone() const {
   copy->multikey_stored = multikey_stored.load();
   copy->build_failed = build_failed.load();
   copy->uses = uses.load();
-  copy->build_error_ = build_error();
+  if (const Status failed = build_error(); !failed.ok()) copy->FailBuild(failed);
   return copy;
 }
 
 void Index::FailBuild(const Status& why) const {
-  std::lock_guard lock(build_mu_);
+  BRAID_ASSERT(building && !why.ok());
+  const MutexLock lock(build_mu_);
   if (build_error_.ok()) build_error_ = why;
   build_failed = true;
 }
 
 Status Index::build_error() const {
-  std::lock_guard lock(build_mu_);
+  const MutexLock lock(build_mu_);
   return build_error_;
 }
 

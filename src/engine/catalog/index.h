@@ -3,16 +3,16 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "braid/status.h"
 #include "engine/bson/collation.h"
 #include "engine/bson/value.h"
-#include "engine/query/match/filter.h"
-#include "engine/query/match/key_paths.h"
+#include "engine/language/match/filter.h"
+#include "engine/language/match/key_paths.h"
 #include "engine/storage/store.h"
 
 namespace braid::catalog {
@@ -23,7 +23,7 @@ struct IndexField {
   bool hashed = false;
 };
 
-/// A parsed specification. Codes of Parse as MongoDB's (67, 85, 86, 197, …; wire.md 3 and golden/commands).
+/// A parsed specification. Parse() answers with MongoDB's codes (67, 85, 86, 197, …).
 struct IndexSpec {
   std::string name;
   bson::Document key_pattern;  // as given: {a: 1, b: -1, c: "hashed"}
@@ -31,6 +31,7 @@ struct IndexSpec {
   bool unique = false;
   bool sparse = false;
   bool hidden = false;
+  std::optional<bool> background;                    // as it was given: only shown
   std::optional<int64_t> expire_after_seconds;       // TTL
   std::shared_ptr<const bson::Collation> collation;  // null: simple
   std::optional<bson::Document> partial_filter;      // as given
@@ -50,7 +51,7 @@ struct IndexSpec {
   static IndexSpec Id(std::shared_ptr<const bson::Collation> collation);
   static constexpr size_t kFieldsMax = 32;
 
-  /// The rules of wire.md 3: nothing in common OK and false; the same index again OK and true; else the error, 85
+  /// MongoDB's rules: nothing in common OK and false; the same index again OK and true; else the error, 85
   /// or 86.
   Result<bool> CompareWith(const IndexSpec& existing) const;
 };
@@ -74,8 +75,8 @@ struct Index {
   Status build_error() const;  ///< the first one; OK if none
 
  private:
-  mutable std::mutex build_mu_;  // guards build_error_
-  mutable Status build_error_;
+  mutable Mutex build_mu_;
+  mutable Status build_error_ BRAID_GUARDED_BY(build_mu_);
 };
 
 }  // namespace braid::catalog

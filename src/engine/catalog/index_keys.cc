@@ -1,9 +1,10 @@
-// Index keys: the paths' values (query/match/key_paths.h) in the index's directions, collation and hash.
+// Index keys: the paths' values (language/match/key_paths.h) in the index's directions, collation and hash.
 #include "engine/catalog/index_keys.h"
 
 #include <algorithm>
 #include <charconv>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/arena.h"
 #include "engine/bson/builder.h"
@@ -21,6 +22,7 @@ bool AllMissing(KeyPaths::Key key) {
 }
 
 IndexEntry MakeEntry(const IndexSpec& spec, KeyPaths::Key key) {
+  BRAID_ASSERT(key.size() == spec.fields.size());
   IndexEntry entry;
   bson::Builder values;
   bson::Arena arena;

@@ -9,6 +9,7 @@
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
 #include "engine/bson/number.h"
+#include "engine/bson/validate.h"
 #include "engine/catalog/index.h"
 #include "engine/catalog/partial_filter.h"
 
@@ -55,6 +56,7 @@ Status CheckFieldName(std::string_view path) {
   if (path == "$**" || path.ends_with(".$**")) {
     return CannotCreate(StrCat("Wildcard indexes are not supported: '", path, "'"));
   }
+  BRAID_CHECK_OK(bson::CheckPathLength(path));
   const auto parts = Split(path, '.');
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].empty()) return CannotCreate("Index keys cannot contain an empty field.");
@@ -176,8 +178,12 @@ Status ParseFields(View specification, std::shared_ptr<const bson::Collation> de
       BRAID_CHECK_OK(ParseFlag(element, &spec->sparse));
     } else if (field == "hidden") {
       BRAID_CHECK_OK(ParseFlag(element, &spec->hidden));
-    } else if (field == "background" || field == "dropDups") {
-      bool ignored = false;  // every build is in the background, and never drops
+    } else if (field == "background") {  // every build is
+      bool background = false;
+      BRAID_CHECK_OK(ParseFlag(element, &background));
+      spec->background = background;
+    } else if (field == "dropDups") {  // no build does
+      bool ignored = false;
       BRAID_CHECK_OK(ParseFlag(element, &ignored));
     } else if (field == "partialFilterExpression") {
       if (!element.value.Is(Type::kObject)) return WrongType(field, "an object", element.value);
@@ -277,6 +283,7 @@ bson::Document IndexSpec::ToBson() const {
   out.Append("v", 2).Append("key", key_pattern).Append("name", name);
   if (unique) out.Append("unique", true);
   if (sparse) out.Append("sparse", true);
+  if (background) out.Append("background", *background);
   if (hidden) out.Append("hidden", true);
   if (expire_after_seconds) out.Append("expireAfterSeconds", static_cast<int32_t>(*expire_after_seconds));
   if (partial_filter) out.Append("partialFilterExpression", *partial_filter);

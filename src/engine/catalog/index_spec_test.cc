@@ -89,7 +89,7 @@ TEST(IndexSpecTest, ShownAsListIndexesDoes) {
       "'hidden': true, 'partialFilterExpression': {'z': {'$gt': 1}}}");
   ASSERT_OK(spec);
   EXPECT_EQ(bson::ToShell(spec->ToBson()),
-            "{ v: 2, key: { t: -1 }, name: \"t\", unique: true, hidden: true, expireAfterSeconds: 5, "
+            "{ v: 2, key: { t: -1 }, name: \"t\", unique: true, background: true, hidden: true, expireAfterSeconds: 5, "
             "partialFilterExpression: { z: { $gt: 1 } } }");
   const auto again = IndexSpec::Parse(spec->ToBson(), nullptr);
   ASSERT_OK(again);

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "engine/bson/collation.h"
-#include "engine/query/match/filter.h"
+#include "engine/language/match/filter.h"
 
 namespace braid::catalog {
 

@@ -28,6 +28,7 @@ enum : uint32_t {
   kTakesReadConcern = 128,
   kInTransaction = 256,    // may be a statement of a transaction
   kEndsTransaction = 512,  // commits or aborts one
+  kGivesWay = 1024,        // may read without end, holding nothing that others wait for: gives way to them
 };
 
 /// What a write asked to wait for. Wait() says whether the reply is held back until the log is synced.
@@ -63,6 +64,9 @@ struct Command {
 /// lists.
 const Command* FindCommand(std::string_view name);
 std::span<const Command* const> AllCommands();  ///< sorted by name
+
+/// True for commands that look at the server or end something: they are answered however many others run.
+bool IsQuick(const Request& request);
 
 /// Commands that MongoDB has and Braid refuses, sorted, each with the reason its error gives.
 struct RefusedCommand {

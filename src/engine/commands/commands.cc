@@ -1,6 +1,7 @@
-// The table of commands: what is supported, and what is known but refused.
+// The table of commands: what is supported, what is known but refused, and what is answered however many others run.
 #include <algorithm>
 
+#include "engine/commands/command.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -15,6 +16,8 @@ constexpr const Command* kCommands[] = {
     &kBalancerStart,
     &kBalancerStatus,
     &kBalancerStop,
+    &kBraidBackup,
+    &kBraidVerify,
     &kBuildInfo,
     &kBuildinfo,
     &kBulkWrite,
@@ -68,6 +71,7 @@ constexpr const Command* kCommands[] = {
     &kMovePrimary,
     &kMoveRange,
     &kPing,
+    &kProfile,
     &kRefreshSessions,
     &kRemoveShard,
     &kRenameCollection,
@@ -107,7 +111,6 @@ constexpr RefusedCommand kRefused[] = {
     {"mapReduce", "use aggregate"},
     {"mapreduce", "use aggregate"},
     {"planCacheClear", "plans are not cached"},
-    {"profile", "there is no profiler"},
     {"reIndex", "drop and create the index"},
     {"replSetGetStatus", "this is one node that presents itself as a mongos"},
     {"saslContinue", kNoUsers},
@@ -120,6 +123,18 @@ constexpr RefusedCommand kRefused[] = {
     {"updateUser", kNoUsers},
     {"usersInfo", kNoUsers},
 };
+
+// They have threads of their own: with them one finds out what holds the others up, and stops it.
+constexpr std::string_view kQuickCommands[] = {
+    "abortTransaction", "buildInfo",    "buildinfo",       "commitTransaction",
+    "connectionStatus", "currentOp",    "endSessions",     "getCmdLineOpts",
+    "getLog",           "getParameter", "hello",           "hostInfo",
+    "isMaster",         "ismaster",     "killAllSessions", "killAllSessionsByPattern",
+    "killCursors",      "killOp",       "killSessions",    "listCommands",
+    "logout",           "ping",         "refreshSessions", "serverStatus",
+    "startSession",     "whatsmyuri",
+};
+static_assert(std::ranges::is_sorted(kQuickCommands));
 
 }  // namespace
 
@@ -140,5 +155,12 @@ const RefusedCommand* FindRefusedCommand(std::string_view name) {
 }
 
 std::span<const RefusedCommand> RefusedCommands() { return kRefused; }
+
+bool IsQuick(const Request& request) {
+  if (std::ranges::binary_search(kQuickCommands, request.name)) return true;
+  // $currentOp and its like, which read no collection.
+  return request.name == "aggregate" && request.database == "admin" && !request.body.empty() &&
+         request.body.begin()->value.IsNumber();
+}
 
 }  // namespace braid::commands

@@ -1,25 +1,31 @@
 #include "engine/commands/cursors.h"
 
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace braid::commands {
 
+Status Cursors::CheckRoom() {
+  const MutexLock lock(mu_);
+  return Charge(slots_.size() + 1);
+}
+
 int64_t Cursors::Add(std::unique_ptr<OpenCursor> cursor) {
   cursor->last_use_millis = clock_.NowMillis();
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   int64_t id;
   do {
     id = static_cast<int64_t>(random_.Next() >> 1);  // positive, and hard to guess
   } while (id == 0 || slots_.contains(id));
   cursor->id = id;
-  Slot slot{nullptr, cursor->ns, cursor->lsid, cursor->txn_number};
+  Slot slot{nullptr, cursor->ns, cursor->lsid, cursor->txn_number, cursor->connection};
   slot.idle = std::move(cursor);
   slots_.emplace(id, std::move(slot));
   return id;
 }
 
 Result<std::unique_ptr<OpenCursor>> Cursors::Take(int64_t id) {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const auto it = slots_.find(id);
   if (it == slots_.end()) return Status(Code::kCursorNotFound, StrCat("cursor id ", id, " not found"));
   if (it->second.idle == nullptr) {
@@ -31,24 +37,26 @@ Result<std::unique_ptr<OpenCursor>> Cursors::Take(int64_t id) {
 void Cursors::Return(std::unique_ptr<OpenCursor> cursor) {
   cursor->last_use_millis = clock_.NowMillis();
   std::unique_ptr<OpenCursor> killed;  // destroyed after the lock is released
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const auto it = slots_.find(cursor->id);
   if (it == slots_.end() || it->second.killed) {
     killed = std::move(cursor);
     if (it != slots_.end()) slots_.erase(it);
+    Charge(slots_.size()).Ignore("not more than before");
     return;
   }
   it->second.idle = std::move(cursor);
 }
 
 void Cursors::Forget(int64_t id) {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   slots_.erase(id);
+  Charge(slots_.size()).Ignore("not more than before");
 }
 
 Cursors::KillOutcome Cursors::Kill(int64_t id, const catalog::Namespace& ns) {
   std::unique_ptr<OpenCursor> killed;
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const auto it = slots_.find(id);
   if (it == slots_.end() || it->second.killed || it->second.ns.database != ns.database) return KillOutcome::kNotFound;
   if (it->second.idle == nullptr) {
@@ -56,13 +64,14 @@ Cursors::KillOutcome Cursors::Kill(int64_t id, const catalog::Namespace& ns) {
   } else {
     killed = std::move(it->second.idle);
     slots_.erase(it);
+    Charge(slots_.size()).Ignore("not more than before");
   }
   return KillOutcome::kKilled;
 }
 
 void Cursors::KillIf(const std::function<bool(const Slot&)>& condition) {
   std::vector<std::unique_ptr<OpenCursor>> killed;
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   for (auto it = slots_.begin(); it != slots_.end();) {
     Slot& slot = it->second;
     if (!condition(slot)) {
@@ -75,6 +84,7 @@ void Cursors::KillIf(const std::function<bool(const Slot&)>& condition) {
       it = slots_.erase(it);
     }
   }
+  Charge(slots_.size()).Ignore("not more than before");
 }
 
 void Cursors::KillTransaction(std::string_view lsid, int64_t txn_number) {
@@ -83,6 +93,10 @@ void Cursors::KillTransaction(std::string_view lsid, int64_t txn_number) {
 
 void Cursors::KillSession(std::string_view lsid) {
   KillIf([&](const Slot& slot) { return slot.lsid == lsid; });
+}
+
+void Cursors::KillConnection(int64_t connection) {
+  KillIf([&](const Slot& slot) { return slot.connection == connection; });
 }
 
 void Cursors::KillNamespace(const catalog::Namespace& ns) {
@@ -103,13 +117,13 @@ size_t Cursors::Expire() {
     expired += over ? 1 : 0;
     return over;
   });
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   timed_out_ += expired;
   return expired;
 }
 
 Cursors::Figures Cursors::figures() const {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   Figures figures{slots_.size(), 0, timed_out_};
   for (const auto& [id, slot] : slots_) {
     if (slot.idle != nullptr && slot.idle->no_timeout) ++figures.no_timeout;
@@ -118,7 +132,7 @@ Cursors::Figures Cursors::figures() const {
 }
 
 void Cursors::ForEach(const std::function<void(const OpenCursor&)>& visit_idle) const {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   for (const auto& [id, slot] : slots_) {
     if (slot.idle != nullptr) visit_idle(*slot.idle);
   }

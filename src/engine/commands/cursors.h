@@ -6,18 +6,20 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/memory_budget.h"
+#include "base/mutex.h"
 #include "base/random.h"
-#include "engine/query/plan/executor.h"
+#include "engine/exec/plan/plan.h"
 
 namespace braid::commands {
 
 constexpr int64_t kCursorTimeoutMillis = 10 * 60 * 1000;
+constexpr size_t kCursorBytes = 5 * 1024;  // of one that scans a collection, measured
 constexpr std::chrono::steady_clock::duration kNoTimeLimit = std::chrono::steady_clock::duration::max();
 
 /// One open result. Used by one request at a time.
@@ -27,10 +29,13 @@ struct OpenCursor {
   std::string ns_shown;     // "db.$cmd.listCollections" and the like
   std::string lsid;         // empty: none
   int64_t txn_number = -1;  // of the transaction it belongs to, whose snapshot it reads; -1: none
+  int64_t connection = -1;  // with which it ends; -1: it outlives its connection
   std::string command;      // that made it, for messages
   storage::Snapshot snapshot;
   std::unique_ptr<query::Stream> stream;  // after `snapshot`: goes first
   std::unique_ptr<bson::Document> held;   // a document that did not fit into the last batch
+  MemoryCharge held_charge{MemoryHolder::kCursors};
+  MemoryCharge list_charge{MemoryHolder::kCursors};  // of a list that was made at once (ListReply)
   bool no_timeout = false;
   int64_t remaining = -1;  // documents until the limit; -1: no limit
   int64_t last_use_millis = 0;
@@ -40,8 +45,12 @@ struct OpenCursor {
 /// Any thread.
 class Cursors {
  public:
-  explicit Cursors(const Clock& clock) : clock_(clock), random_(RandomSeed()) {}
+  /// Each open cursor is charged to `memory` with kCursorBytes, beside what its stream holds; null: no limit.
+  explicit Cursors(const Clock& clock, MemoryBudget* memory = nullptr)
+      : clock_(clock), memory_(memory), random_(RandomSeed()) {}
 
+  /// kExceededMemoryLimit if there is no memory for one more.
+  Status CheckRoom();
   /// Takes the cursor in, and its new id.
   int64_t Add(std::unique_ptr<OpenCursor> cursor);
   /// Checked out for one getMore; kCursorNotFound (43); kCursorInUse (12051) if another request uses it.
@@ -53,6 +62,8 @@ class Cursors {
   enum class KillOutcome { kKilled, kNotFound };
   KillOutcome Kill(int64_t id, const catalog::Namespace& ns);
   void KillSession(std::string_view lsid);
+  /// Those that end with their connection.
+  void KillConnection(int64_t connection);
   void KillTransaction(std::string_view lsid, int64_t txn_number);
   /// Everything on a collection or (empty collection) a database that is going away.
   void KillNamespace(const catalog::Namespace& ns);
@@ -74,15 +85,19 @@ class Cursors {
     catalog::Namespace ns;
     std::string lsid;
     int64_t txn_number = -1;
+    int64_t connection = -1;
     bool killed = false;  // while checked out: dropped on return
   };
-  void KillIf(const std::function<bool(const Slot&)>& condition);
+  void KillIf(const std::function<bool(const Slot&)>& condition) BRAID_EXCLUDES(mu_);
+  Status Charge(size_t count) BRAID_REQUIRES(mu_) { return charge_.Set(memory_, count * kCursorBytes); }
 
   const Clock& clock_;
-  mutable std::mutex mu_;
-  Random random_;
-  std::unordered_map<int64_t, Slot> slots_;
-  uint64_t timed_out_ = 0;
+  MemoryBudget* const memory_;
+  mutable Mutex mu_;
+  Random random_ BRAID_GUARDED_BY(mu_);
+  std::unordered_map<int64_t, Slot> slots_ BRAID_GUARDED_BY(mu_);
+  uint64_t timed_out_ BRAID_GUARDED_BY(mu_) = 0;
+  MemoryCharge charge_ BRAID_GUARDED_BY(mu_){MemoryHolder::kCursors};
 };
 
 }  // namespace braid::commands

@@ -43,6 +43,23 @@ TEST_F(CursorsTest, TakenReturnedForgotten) {
   EXPECT_EQ(cursors_.figures().open, 0u);
 }
 
+TEST_F(CursorsTest, OpenOnesAreCharged) {
+  MemoryBudget budget(1 << 20);
+  Cursors cursors(clock_, &budget);
+  std::vector<int64_t> ids;
+  while (cursors.CheckRoom().ok()) {
+    ASSERT_LT(ids.size(), 1000u);
+    auto cursor = std::make_unique<OpenCursor>();
+    cursor->ns = {"db", "c"};
+    ids.push_back(cursors.Add(std::move(cursor)));
+  }
+  EXPECT_GE(ids.size(), 190u);
+  EXPECT_EQ(cursors.CheckRoom().code(), Code::kExceededMemoryLimit);
+  EXPECT_EQ(cursors.Kill(ids.back(), {"db", "c"}), Cursors::KillOutcome::kKilled);
+  cursors.KillAll();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
 TEST_F(CursorsTest, OneRequestAtATime) {
   const int64_t id = Add();
   auto taken = cursors_.Take(id);

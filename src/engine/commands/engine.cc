@@ -6,6 +6,7 @@
 #include <span>
 #include <thread>
 
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "engine/bson/error_reply.h"
@@ -88,6 +89,16 @@ bson::Document Seal(bson::Document reply, EngineParts& parts, bool failed) {
   return AppendTo(std::move(reply), tail.Finish());
 }
 
+// The client's name; a connection's first hello brings it.
+std::string_view ApplicationOf(const Client& client, const Request& request) {
+  if (!client.application.empty()) return client.application;
+  for (bson::Value value(request.body); const char* name : {"client", "application", "name"}) {
+    value = value.Is(bson::Type::kObject) ? value.AsView().Find(name) : bson::Value();
+    if (value.Is(bson::Type::kString)) return value.AsString();
+  }
+  return {};
+}
+
 // The status of a failCommand, its labels included.
 Status FailStatus(const FailAction& action, const Command& command, const Envelope& envelope) {
   if (!action.error_labels) return WithLabels(action.error, command, envelope);
@@ -155,7 +166,7 @@ Result<bson::Document> RunNumbered(EngineParts& parts, const Command& command, c
     return reply;
   }
   if (!envelope.in_transaction) {
-    BRAID_CHECK_OK(parts.transactions.BeginRetryable(*session, envelope.txn_number));
+    BRAID_CHECK_OK(parts.transactions.BeginRetryable(session, envelope.txn_number));
     RetryLog retry(session, call.context);
     call.retry = &retry;
     Result<bson::Document> reply = command.run(call);
@@ -170,15 +181,40 @@ Result<bson::Document> RunNumbered(EngineParts& parts, const Command& command, c
     return AppendTo(*std::move(reply), tail.Finish());
   }
   if (envelope.starts_transaction) {
-    BRAID_CHECK_OK(parts.transactions.BeginTransaction(*session, envelope.txn_number, operation));
+    BRAID_CHECK_OK(parts.transactions.BeginTransaction(session, envelope.txn_number, operation));
   } else {
     BRAID_CHECK_OK(Transactions::CheckOpen(*session, envelope.txn_number));
   }
+  Transactions::NoteStatement(*session, call.client.id);
+  call.client.transaction = envelope.lsid;
   session->context->Enter(operation);
   Call statement{parts, call.client, call.request, *session->context, call.lsid, call.write_concern};
   statement.session = &session;
   statement.txn_number = envelope.txn_number;
   return RunStatement(parts, command, envelope, statement);
+}
+
+// Some of a command's writes may have failed; the first error is told.
+Status OutcomeOf(const Result<bson::Document>& reply) {
+  if (!reply.ok()) return reply.error();
+  const bson::Value errors = reply->Find("writeErrors");
+  const bson::Value first = errors.Is(bson::Type::kArray) ? errors.AsView().At(0) : bson::Value();
+  if (!first.Is(bson::Type::kObject)) return {};
+  return {static_cast<Code>(first.AsView().Find("code").AsInt32()),
+          std::string(first.AsView().Find("errmsg").AsString())};
+}
+
+void RecordEnded(EngineParts& parts, const Request& request, const txn::Operation& operation, txn::OperationWork& work,
+                 const Result<bson::Document>& reply) {
+  work.Leave();
+  work.Enter();
+  const Status outcome = OutcomeOf(reply);
+  parts.profiler.Record({.operation = operation,
+                         .request = request,
+                         .outcome = outcome,
+                         .reply = reply.ok() ? reply->view() : bson::View(),
+                         .duration = parts.options.clock->Now() - operation.started,
+                         .ended_millis = parts.options.clock->NowMillis()});
 }
 
 // Runs the handler within an operation and a context of its own.
@@ -191,21 +227,31 @@ Result<bson::Document> RunHandler(EngineParts& parts, Client& client, const Requ
     started.database = request.database;
     started.name = command.name;
     started.lsid = envelope.lsid;
+    started.gives_way = (command.flags & kGivesWay) != 0;
     if ((command.flags & kNoOperation) == 0) started.command = request.body;
     if (envelope.max_time_ms > 0) {
       started.deadline = started.started + std::chrono::milliseconds(envelope.max_time_ms);
     }
+    if ((command.flags & kNoOperation) == 0) {
+      started.recorded_from = parts.profiler.RecordedFrom(request.database, started.started);
+    }
   });
+  txn::OperationWork work(*operation, &parts.memory);
+  if (operation->recorded_from == operation->started) work.MeasureCpu();
+  const WorkEntered entered(work);
   txn::Context context(parts.shared, *operation);
   Call call{parts, client, request, context, envelope.lsid, envelope.write_concern};
   BRAID_CHECK_OK(FixReadView(parts, envelope, call));
   Result<bson::Document> reply =
       envelope.txn_number >= 0 ? RunNumbered(parts, command, envelope, call, *operation) : command.run(call);
+  if (operation->IsRecorded()) RecordEnded(parts, request, *operation, work, reply);
   if (parts.query_sampler.active() && reply.ok()) RecordQuery(parts, request);
   if (context.position() > 0) {
     parts.cluster_clock.Tick();
     if (envelope.write_concern.Wait()) *durable_at = context.position();
   }
+  // Nothing that was read can be newer than what is committed by now.
+  if (envelope.read_concern.durable && !envelope.in_transaction) *durable_at = parts.store->newest();
   return reply;
 }
 
@@ -216,6 +262,7 @@ Status EngineOptions::Validate() const {
   if (shards < 1 || shards > 1024)
     return Status(Code::kBadValue, StrCat("shards: ", shards, " is out of range 1..1024"));
   if (cache_bytes < (16ull << 20)) return Status(Code::kBadValue, "the cache must have at least 16 MiB");
+  if (memory_limit_bytes < (64ull << 20)) return Status(Code::kBadValue, "the memory limit must be at least 64 MiB");
   if (transaction_lifetime < std::chrono::seconds(1))
     return Status(Code::kBadValue, "a transaction must be allowed to be open for at least 1 s");
   return {};
@@ -226,15 +273,18 @@ EngineParts::EngineParts(const EngineOptions& given, std::unique_ptr<storage::St
     : options(given),
       store(std::move(opened)),
       catalog(std::move(loaded)),
+      memory(given.memory_limit_bytes),
+      spill(given.directory, ShareDescriptors().spilled),
       operations(*given.clock),
       workers(std::max(1u, std::thread::hardware_concurrency()) - 1),
-      shared{*store, *catalog, locks, operations, *given.clock, &workers},
+      shared{*store, *catalog, locks, operations, *given.clock, &workers, &memory, &spill},
       cluster_clock(*given.clock),
       sessions(*given.clock),
       transactions(shared, given.transaction_lifetime),
       snapshots(*given.clock),
-      cursors(*given.clock),
+      cursors(*given.clock, &memory),
       query_sampler(*given.clock),
+      profiler(shared, {.slow_millis = given.slow.count(), .logs = given.logs_slow}),
       started_millis(given.clock->NowMillis()),
       process_id(bson::ObjectId::Generate()),
       ttl(shared),
@@ -246,7 +296,9 @@ Engine::~Engine() { parts_->cursors.KillAll(); }
 
 Result<std::unique_ptr<Engine>> Engine::Open(const EngineOptions& options) {
   BRAID_CHECK_OK(options.Validate());
-  BRAID_TRY(auto store, storage::Store::Open({.directory = options.directory, .cache_bytes = options.cache_bytes}));
+  BRAID_TRY(auto store, storage::Store::Open({.directory = options.directory,
+                                              .cache_bytes = options.cache_bytes,
+                                              .accept_loss = options.accept_loss}));
   BRAID_TRY(auto catalog, catalog::Catalog::Load(*store, options.shards));
   auto parts = std::make_unique<EngineParts>(options, std::move(store), std::move(catalog));
   return std::unique_ptr<Engine>(new Engine(std::move(parts)));
@@ -259,7 +311,12 @@ Client Engine::Connect(std::string remote) {
   return client;
 }
 
-void Engine::Disconnect(const Client&) {}
+void Engine::Disconnect(const Client& client) {
+  if (!client.transaction.empty()) parts_->transactions.NoteClosed(client.transaction, client.id);
+  if (client.bound_cursors) parts_->cursors.KillConnection(client.id);
+}
+
+void Engine::Interrupt(const Client& client) { parts_->operations.KillConnection(client.id, Code::kClientDisconnect); }
 
 Reply Engine::Run(Client& client, const Request& request) {
   EngineParts& parts = *parts_;
@@ -278,15 +335,23 @@ Reply Engine::Run(Client& client, const Request& request) {
   parts.cluster_clock.Advance(std::max(envelope->cluster_time, envelope->read_concern.after_cluster_time));
   if (!envelope->lsid.empty()) parts.sessions.Touch(envelope->lsid);
 
-  const std::optional<FailAction> action = parts.fail_points.Enter(command->name, client.application);
+  const std::optional<FailAction> action = parts.fail_points.Enter(command->name, ApplicationOf(client, request));
   if (action) {
-    if (action->block_millis > 0) std::this_thread::sleep_for(std::chrono::milliseconds(action->block_millis));
+    if (action->block_millis > 0) {
+      const txn::Operations::Handle blocked = parts.operations.Start();
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(action->block_millis);
+      for (auto now = std::chrono::steady_clock::now(); now < end && blocked->Wait(end - now).ok();) {
+        now = std::chrono::steady_clock::now();
+      }
+    }
     if (action->close_connection) return {fail(Status(Code::kHostUnreachable, "closed by a fail point")), 0, true};
     if (!action->error.ok()) return {fail(FailStatus(*action, *command, *envelope))};
   }
 
   Reply reply;
+  const auto began = std::chrono::steady_clock::now();
   Result<bson::Document> body = RunHandler(parts, client, request, *command, *envelope, &reply.durable_at);
+  parts.command_figures.Note(*command, !body.ok() || Failed(*body), std::chrono::steady_clock::now() - began);
   if (!body.ok()) {
     reply.body = fail(WithLabels(body.error(), *command, *envelope));
     return reply;
@@ -305,16 +370,25 @@ Reply Engine::Run(Client& client, const Request& request) {
   return reply;
 }
 
-void Engine::WhenDurable(uint64_t position, std::function<void(Status)> done) {
+void Engine::WhenDurable(uint64_t position, std::function<void(Status, size_t turn)> done) {
   parts_->store->WhenDurable(position, std::move(done));
 }
 
 Status Engine::WaitDurable(uint64_t position) { return parts_->store->WaitDurable(position); }
 
+Status Engine::Sync() {
+  BRAID_CHECK_OK(parts_->store->WaitDurable(parts_->store->newest()));
+  return parts_->store->writable();
+}
+
 void Engine::BeginShutdown() {
   parts_->shutting_down = true;
   parts_->operations.KillAll(Code::kInterruptedAtShutdown);
 }
+
+std::string Engine::process_id() const { return Hex({parts_->process_id.bytes, sizeof(parts_->process_id.bytes)}); }
+
+MemoryBudget& Engine::memory() { return parts_->memory; }
 
 size_t Engine::running() const { return parts_->operations.size(); }
 

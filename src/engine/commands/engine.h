@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "base/clock.h"
+#include "base/memory_budget.h"
 #include "braid/status.h"
 #include "engine/commands/request.h"
 
@@ -21,8 +23,17 @@ struct EngineOptions {
   uint32_t shards = 4;
   /// Memory for RocksDB's block cache and write buffers together. Default 512 MiB, at least 16 MiB.
   uint64_t cache_bytes = 512ull << 20;
+  /// Opens what is left of a store that has lost what had been durable, instead of refusing it.
+  bool accept_loss = false;
+  /// Memory that all requests hold together: changes of open transactions, sorts, groups, replies. One that would go
+  /// past it gets an error. Default a quarter of the machine's memory, at least 64 MiB.
+  uint64_t memory_limit_bytes = MemoryBudget::DefaultLimit();
   /// How long a transaction may be open before it is aborted. Default 60 s, at least 1 s.
   std::chrono::seconds transaction_lifetime{60};
+  /// Operations that take at least as long are slow: for the log and for level 1 of the profiler. Default 100 ms.
+  std::chrono::milliseconds slow{100};
+  /// Writes slow operations to the log.
+  bool logs_slow = false;
   /// Allows configureFailPoint, for tests only.
   bool test_commands = false;
   /// The address clients connect to, for hello, explain and config.*.
@@ -44,15 +55,19 @@ class Engine {
   /// A new connection; `remote` as in Client.
   Client Connect(std::string remote);
   void Disconnect(const Client& client);
+  /// The client is gone: its request need not be ended.
+  void Interrupt(const Client& client);
 
   /// Runs one command. Never throws, always answers: an error is a reply too.
   Reply Run(Client& client, const Request& request);
 
   /// Calls `done` once the log is durable past `position` (from any thread, maybe at once), or with the error that
   /// stopped the log.
-  void WhenDurable(uint64_t position, std::function<void(Status)> done);
+  void WhenDurable(uint64_t position, std::function<void(Status, size_t turn)> done);
   /// The same, waiting.
   Status WaitDurable(uint64_t position);
+  /// Waits until everything that was committed so far is durable. An error if the store takes no more writes.
+  Status Sync();
 
   /// Interrupts what runs and refuses what comes: the first step of shutting down.
   void BeginShutdown();
@@ -61,6 +76,10 @@ class Engine {
   /// Figures for serverStatus that only the wire knows.
   void SetConnectionFigures(std::function<bson::Document()> figures);
 
+  /// In hexadecimal; no other engine has it, nor this one's next start.
+  std::string process_id() const;
+
+  MemoryBudget& memory();
   EngineParts& parts() { return *parts_; }
 
  private:

@@ -68,7 +68,7 @@ TEST_F(EngineTest, IncrementsOfManyAreAllThere) {
       }
     });
   }
-  // Others who look, list, build and drop meanwhile; their answers do not matter, only that nobody is disturbed.
+  // Other clients look, list, build and drop meanwhile; their answers do not matter, only that nobody is disturbed.
   std::thread bystander([&] {
     Client client = engine_->Connect("bystander");
     while (!over) {

@@ -99,6 +99,7 @@ Status ParseReadConcern(const bson::Value& value, ReadConcern* out) {
     if (name == "level" && option.Is(bson::Type::kString)) {
       const std::string_view level = option.AsString();
       out->snapshot = level == "snapshot";
+      out->durable = out->snapshot || level == "majority" || level == "linearizable";
       if (level != "local" && level != "available" && level != "majority" && level != "linearizable" &&
           level != "snapshot") {
         return Status(Code::kFailedToParse, StrCat("Either the readConcern level is unknown: ", level));

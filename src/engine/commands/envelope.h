@@ -8,6 +8,7 @@ namespace braid::commands {
 struct ReadConcern {
   bool given = false;
   bool snapshot = false;  // level: "snapshot"
+  bool durable = false;   // level: "majority", "linearizable" or "snapshot": what is read must survive a crash
   uint64_t after_cluster_time = 0;
   uint64_t at_cluster_time = 0;  // 0: none
 };
@@ -23,7 +24,7 @@ struct Envelope {
   uint64_t cluster_time = 0;
   WriteConcern write_concern;
 
-  /// Checks the combinations as MongoDB does (wire.md 3), read and write concerns, and the API version.
+  /// Checks the combinations as MongoDB does, read and write concerns, and the API version.
   static Result<Envelope> Parse(const Command& command, const Request& request);
 };
 

@@ -1,5 +1,6 @@
 #include "engine/commands/fail_points.h"
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/bson/number.h"
 
@@ -12,6 +13,7 @@ int64_t IntegerOr(const bson::Value& value, int64_t otherwise) {
 
 bool Names(const bson::Value& commands, std::string_view command) {
   if (!commands.Is(bson::Type::kArray)) return false;
+  if (command == "ismaster") command = "isMaster";  // one command, two spellings
   for (const bson::Element& element : commands.AsView()) {
     if (element.value.Is(bson::Type::kString) && element.value.AsString() == command) return true;
   }
@@ -45,7 +47,7 @@ Result<int64_t> FailPoints::Configure(bson::View command) {
   }
   const bson::Value mode = command.Find("mode");
   const bson::Value data = command.Find("data");
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   if (mode.Is(bson::Type::kString) && mode.AsString() == "off") {
     mode_ = Mode::kOff;
   } else if (mode.Is(bson::Type::kString) && mode.AsString() == "alwaysOn") {
@@ -66,7 +68,7 @@ Result<int64_t> FailPoints::Configure(bson::View command) {
 
 std::optional<FailAction> FailPoints::Enter(std::string_view command, std::string_view application) {
   if (!active_.load(std::memory_order_acquire)) return std::nullopt;
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const bson::View data = data_;
   if (mode_ == Mode::kOff || !Names(data.Find("failCommands"), command)) return std::nullopt;
   const bson::Value wanted = data.Find("appName");

@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "braid/status.h"
 #include "engine/bson/value.h"
 
@@ -33,11 +33,11 @@ class FailPoints {
  private:
   enum class Mode { kOff, kAlwaysOn, kTimes, kSkip };
   std::atomic<bool> active_{false};
-  std::mutex mu_;
-  Mode mode_ = Mode::kOff;
-  int64_t remaining_ = 0;
-  int64_t entered_ = 0;
-  bson::Document data_;
+  Mutex mu_;
+  Mode mode_ BRAID_GUARDED_BY(mu_) = Mode::kOff;
+  int64_t remaining_ BRAID_GUARDED_BY(mu_) = 0;
+  int64_t entered_ BRAID_GUARDED_BY(mu_) = 0;
+  bson::Document data_ BRAID_GUARDED_BY(mu_);
 };
 
 }  // namespace braid::commands

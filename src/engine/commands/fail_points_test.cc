@@ -1,4 +1,4 @@
-// FailPoints: the modes of failCommand, whom it meets and what it does.
+// FailPoints: the modes of failCommand, which commands it meets and what it does.
 #include "engine/commands/fail_points.h"
 
 #include "base/testing/testing.h"

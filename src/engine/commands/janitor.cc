@@ -2,21 +2,22 @@
 
 #include <chrono>
 
+#include "base/mutex.h"
 #include "engine/commands/parts.h"
 
 namespace braid::commands {
 namespace {
-constexpr std::chrono::seconds kPeriod{4};
+constexpr std::chrono::milliseconds kPeriod{500};
 }  // namespace
 
 Janitor::Janitor(EngineParts& parts) : parts_(parts), thread_([this] { Loop(); }) {}
 
 Janitor::~Janitor() {
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   thread_.join();
 }
 
@@ -31,11 +32,11 @@ void Janitor::Sweep() {
 }
 
 void Janitor::Loop() {
-  std::unique_lock lock(mu_);
-  while (!wake_.wait_for(lock, kPeriod, [this] { return stop_; })) {
-    lock.unlock();
+  MutexLock lock(mu_);
+  while (!wake_.WaitFor(lock, kPeriod, [this]() BRAID_REQUIRES(mu_) { return stop_; })) {
+    lock.Unlock();
     Sweep();
-    lock.lock();
+    lock.Lock();
   }
 }
 

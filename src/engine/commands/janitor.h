@@ -1,9 +1,9 @@
 // Janitor: closes cursors and sessions that nobody has used for long; forgets old samples of operations.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace braid::commands {
 
@@ -20,9 +20,9 @@ class Janitor {
  private:
   void Loop();
   EngineParts& parts_;
-  std::mutex mu_;
-  std::condition_variable wake_;
-  bool stop_ = false;
+  Mutex mu_;
+  CondVar wake_;
+  bool stop_ BRAID_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
 

@@ -8,10 +8,12 @@
 #include "engine/balance/balancer.h"
 #include "engine/catalog/catalog.h"
 #include "engine/commands/cluster_clock.h"
+#include "engine/commands/command_figures.h"
 #include "engine/commands/cursors.h"
 #include "engine/commands/engine.h"
 #include "engine/commands/fail_points.h"
 #include "engine/commands/janitor.h"
+#include "engine/commands/profiler.h"
 #include "engine/commands/query_sampler.h"
 #include "engine/commands/sessions.h"
 #include "engine/commands/snapshots.h"
@@ -45,6 +47,8 @@ struct EngineParts {
   const EngineOptions options;
   const std::unique_ptr<storage::Store> store;
   const std::unique_ptr<catalog::Catalog> catalog;
+  MemoryBudget memory;
+  SpillSpace spill;
   txn::LockTable locks;
   txn::Operations operations;
   Workers workers;
@@ -56,9 +60,11 @@ struct EngineParts {
   Cursors cursors;
   FailPoints fail_points;
   QuerySampler query_sampler;
+  Profiler profiler;
   Counters counters;
+  CommandFigures command_figures;
   const int64_t started_millis;
-  const bson::ObjectId process_id;
+  const bson::ObjectId process_id;  // of this run: no other engine has it
   std::atomic<int64_t> last_connection{0};
   std::atomic<bool> shutting_down{false};
   std::function<bson::Document()> connection_figures;

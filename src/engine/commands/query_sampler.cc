@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
 #include "engine/catalog/uuid.h"
 
 namespace braid::commands {
@@ -31,7 +32,7 @@ void QuerySampler::CountActive() {
 
 std::optional<SamplingConfiguration> QuerySampler::Configure(const catalog::Collection& collection,
                                                              const SamplingConfiguration& wanted) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   auto found = recordings_.find(collection.uuid);
   if (found == recordings_.end() && !wanted.full) return std::nullopt;
   const bool known = found != recordings_.end() && found->second.ns == collection.ns;
@@ -52,7 +53,7 @@ std::optional<SamplingConfiguration> QuerySampler::Configure(const catalog::Coll
 }
 
 size_t QuerySampler::Take(const catalog::Collection& collection, size_t wanted) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const auto found = recordings_.find(collection.uuid);
   if (found == recordings_.end() || !found->second.configuration.full) return 0;
   Recording& recording = found->second;
@@ -76,7 +77,7 @@ void QuerySampler::Add(const catalog::Collection& collection, std::string_view c
   row.Append("cmd", details).Append("expireAt", bson::Date{sample.expires_millis});
   sample.row = row.Finish();
 
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const auto found = recordings_.find(collection.uuid);
   if (found == recordings_.end()) return;
   Recording& recording = found->second;
@@ -88,7 +89,7 @@ void QuerySampler::Add(const catalog::Collection& collection, std::string_view c
 std::vector<bson::Document> QuerySampler::List(std::string_view ns) const {
   const int64_t now = clock_.NowMillis();
   std::vector<bson::Document> rows;
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   for (const auto& [uuid, recording] : recordings_) {
     for (const Sample& sample : recording.samples) {
       if (sample.expires_millis > now && (ns.empty() || sample.ns == ns)) rows.push_back(sample.row);
@@ -99,7 +100,7 @@ std::vector<bson::Document> QuerySampler::List(std::string_view ns) const {
 
 void QuerySampler::Sweep() {
   const int64_t now = clock_.NowMillis();
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   for (auto entry = recordings_.begin(); entry != recordings_.end();) {
     Recording& recording = entry->second;
     while (!recording.samples.empty() && recording.samples.front().expires_millis <= now) recording.DropOldest();

@@ -6,13 +6,13 @@
 #include <chrono>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "engine/bson/builder.h"
 #include "engine/catalog/collection.h"
 
@@ -70,12 +70,12 @@ class QuerySampler {
     void DropOldest();
   };
   void Refill(Recording& recording) const;
-  void CountActive();  // with mu_
+  void CountActive() BRAID_REQUIRES(mu_);
 
   const Clock& clock_;
   std::atomic<bool> active_{false};
-  mutable std::mutex mu_;
-  std::map<std::string, Recording, std::less<>> recordings_;  // guarded by mu_; by the collection's uuid
+  mutable Mutex mu_;
+  std::map<std::string, Recording, std::less<>> recordings_ BRAID_GUARDED_BY(mu_);  // by the collection's uuid
 };
 
 }  // namespace braid::commands

@@ -42,6 +42,9 @@ struct Client {
   bson::Document metadata;               // `client` of the first hello
   std::string application;               // client.application.name
   std::vector<std::string> compressors;  // agreed in hello, in the client's order
+  bool said_hello = false;               // a hello was answered; from then on messages may be large
+  bool bound_cursors = false;            // some of its cursors end with it
+  std::string transaction;               // the session whose transaction it worked on last; empty: none
 };
 
 }  // namespace braid::commands

@@ -9,23 +9,12 @@ RetryLog::RetryLog(Transactions::Checkout& session, txn::Context& context) : ses
 }
 
 const bson::Document* RetryLog::Find(int32_t statement) {
-  for (const DoneStatements& done : session_->done) {
-    if (statement < done.first || statement >= done.first + done.count) continue;
-    retried_.push_back(statement);
-    return &done.result;
-  }
-  return nullptr;
+  const bson::Document* result = session_->done.Find(statement);
+  if (result != nullptr) retried_.push_back(statement);
+  return result;
 }
 
-void RetryLog::Note(int32_t statement, bson::Document result) {
-  auto& done = session_->done;
-  if (result.empty() && !done.empty() && done.back().result.empty() &&
-      done.back().first + done.back().count == statement) {
-    ++done.back().count;
-    return;
-  }
-  done.push_back({statement, 1, std::move(result)});
-}
+void RetryLog::Note(int32_t statement, bson::Document result) { session_->done.Add(statement, std::move(result)); }
 
 void RetryLog::AppendTo(bson::Builder& reply) const {
   if (retried_.empty()) return;

@@ -4,13 +4,13 @@
 
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "engine/bson/value.h"
 
 namespace braid::commands {
@@ -33,8 +33,8 @@ class Sessions {
 
  private:
   const Clock& clock_;
-  mutable std::mutex mu_;
-  std::unordered_map<std::string, int64_t> last_use_millis_;
+  mutable Mutex mu_;
+  std::unordered_map<std::string, int64_t> last_use_millis_ BRAID_GUARDED_BY(mu_);
 };
 
 }  // namespace braid::commands

@@ -1,5 +1,6 @@
 #include "engine/commands/snapshots.h"
 
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace braid::commands {
@@ -9,13 +10,13 @@ constexpr size_t kKeptMax = 256;
 }  // namespace
 
 void Snapshots::Keep(uint64_t time, const storage::Snapshot& snapshot) {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   kept_.insert_or_assign(time, Kept{snapshot, clock_.Now()});
   if (kept_.size() > kKeptMax) kept_.erase(kept_.begin());
 }
 
 Result<storage::Snapshot> Snapshots::Find(uint64_t time) {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const auto at = kept_.find(time);
   if (at == kept_.end()) {
     return Status(Code::kSnapshotTooOld,
@@ -28,12 +29,12 @@ Result<storage::Snapshot> Snapshots::Find(uint64_t time) {
 
 void Snapshots::Sweep() {
   const auto now = clock_.Now();
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   std::erase_if(kept_, [&](const auto& entry) { return now - entry.second.used > kKeptFor; });
 }
 
 size_t Snapshots::size() const {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   return kept_.size();
 }
 

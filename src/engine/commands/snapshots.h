@@ -3,9 +3,9 @@
 
 #include <chrono>
 #include <map>
-#include <mutex>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "engine/storage/store.h"
 
 namespace braid::commands {
@@ -28,8 +28,8 @@ class Snapshots {
     std::chrono::steady_clock::time_point used;
   };
   const Clock& clock_;
-  mutable std::mutex mu_;
-  std::map<uint64_t, Kept> kept_;
+  mutable Mutex mu_;
+  std::map<uint64_t, Kept> kept_ BRAID_GUARDED_BY(mu_);
 };
 
 }  // namespace braid::commands

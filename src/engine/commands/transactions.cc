@@ -1,6 +1,7 @@
 #include "engine/commands/transactions.h"
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 #include "engine/commands/sessions.h"
@@ -14,6 +15,7 @@ using bson::Type;
 using bson::Value;
 
 constexpr std::chrono::minutes kNotesSweptEvery{5};
+constexpr std::chrono::seconds kOrphanLifetime{1};
 constexpr size_t kNotesRemovedAtOnce = 1000;
 
 }  // namespace
@@ -29,7 +31,7 @@ Transactions::Checkout::~Checkout() {
 
 Result<Transactions::Checkout> Transactions::CheckOut(std::string_view lsid, txn::Operation& operation) {
   std::string name(lsid);
-  std::unique_lock lock(mu_);
+  MutexLock lock(mu_);
   while (true) {
     std::unique_ptr<Slot>& slot = slots_[name];
     if (slot == nullptr) slot = std::make_unique<Slot>();
@@ -45,17 +47,26 @@ Result<Transactions::Checkout> Transactions::CheckOut(std::string_view lsid, txn
       if (slot->work.state == State::kOpen && shared_.clock.Now() >= slot->work.deadline) AbortWork(slot->work);
       return Checkout(*this, std::move(name), slot->work);
     }
-    returned_.wait_for(lock, std::chrono::milliseconds(10));
-    BRAID_CHECK_OK(operation.Check());
+    slot->waiting.push_back(&operation);
+    lock.Unlock();
+    const Status status = operation.Wait();
+    lock.Lock();
+    if (const auto at = slots_.find(name); at != slots_.end()) {
+      std::vector<txn::Operation*>& waiting = at->second->waiting;
+      std::erase(waiting, &operation);
+      // The one that was woken gives up: the next one has to know.
+      if (!status.ok() && !at->second->busy && !waiting.empty()) waiting.front()->Wake();
+    }
+    BRAID_CHECK_OK(status);
   }
 }
 
 void Transactions::Return(const std::string& lsid) {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   Slot& slot = *slots_.at(lsid);
   slot.busy = false;
   if (std::exchange(slot.doomed, false)) AbortWork(slot.work);
-  returned_.notify_all();
+  if (!slot.waiting.empty()) slot.waiting.front()->Wake();
 }
 
 void Transactions::AbortWork(NumberedWork& work) {
@@ -63,7 +74,8 @@ void Transactions::AbortWork(NumberedWork& work) {
   work.Abort();
 }
 
-Status Transactions::BeginRetryable(NumberedWork& work, int64_t number) {
+Status Transactions::BeginRetryable(Checkout& session, int64_t number) {
+  NumberedWork& work = *session;
   if (number < work.number) {
     return {Code::kTransactionTooOld, StrCat("Cannot start transaction ", number, " because a newer transaction ",
                                              work.number, " has already started")};
@@ -74,13 +86,14 @@ Status Transactions::BeginRetryable(NumberedWork& work, int64_t number) {
             StrCat("transaction number ", number, " is that of a transaction, not of a retryable write")};
   }
   AbortWork(work);
+  work.done.Forget(session.lsid(), work.number);
   work.number = number;
   work.state = State::kRetryable;
-  work.done.clear();
   return {};
 }
 
-Status Transactions::BeginTransaction(NumberedWork& work, int64_t number, txn::Operation& operation) {
+Status Transactions::BeginTransaction(Checkout& session, int64_t number, txn::Operation& operation) {
+  NumberedWork& work = *session;
   if (number < work.number) {
     return {Code::kTransactionTooOld, StrCat("Cannot start transaction ", number, " because a newer transaction ",
                                              work.number, " has already started")};
@@ -91,11 +104,12 @@ Status Transactions::BeginTransaction(NumberedWork& work, int64_t number, txn::O
                    " as a transaction or a retryable write with the same number was started before")};
   }
   AbortWork(work);
+  work.done.Forget(session.lsid(), work.number);
   work.number = number;
   work.state = State::kOpen;
-  work.done.clear();
   work.wrote = false;
   work.deadline = shared_.clock.Now() + lifetime_;
+  work.orphaned_at = std::chrono::steady_clock::time_point::max();
   work.context = std::make_unique<txn::Context>(shared_, operation, txn::Context::Kind::kTransaction);
   work.context->FixSnapshot();
   ++started_;
@@ -126,17 +140,17 @@ Status Transactions::Commit(Checkout& session, int64_t number) {
   txn::Context& context = *work.context;
   // A transaction that wrote nothing has nothing that a second commit could ask for.
   if (context.changes_something()) {
-    NumberedWork note;
-    note.number = number;
-    note.state = State::kCommitted;
-    Store(context.writes(), session.lsid(), note, context.now_millis());
+    work.state = State::kCommitted;
+    Store(context.writes(), session.lsid(), work, context.now_millis());
+    work.state = State::kOpen;
   }
+  const storage::LogPosition read_at = context.snapshot().position();
   const Status status = context.Commit();
   if (!status.ok()) {
     AbortWork(work);
     return status;
   }
-  work.committed_at = context.position();
+  work.committed_at = std::max(context.position(), read_at);  // what it has read must survive a crash, too
   work.state = State::kCommitted;
   work.context.reset();
   ++committed_;
@@ -150,14 +164,24 @@ Status Transactions::Abort(Checkout& session, int64_t number) {
 }
 
 void Transactions::ForgetUncommitted(Checkout& session) const {
-  NumberedWork stored;
-  const Status status = Load(session.lsid(), &stored);
-  session->done.clear();
-  if (status.ok() && stored.number == session->number) session->done = std::move(stored.done);
+  const Status status = session->done.Load(shared_.store, session.lsid(), session->number);
+  status.Ignore("the store cannot be read; what is not known to be done is done again");
+}
+
+void Transactions::NoteStatement(NumberedWork& work, int64_t connection) {
+  work.connection = connection;
+  work.orphaned_at = std::chrono::steady_clock::time_point::max();
+}
+
+void Transactions::NoteClosed(std::string_view lsid, int64_t connection) {
+  const MutexLock lock(mu_);
+  const auto at = slots_.find(std::string(lsid));
+  if (at == slots_.end() || at->second->busy || at->second->work.connection != connection) return;
+  at->second->work.orphaned_at = shared_.clock.Now() + kOrphanLifetime;
 }
 
 void Transactions::Kill(std::string_view lsid) {
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const auto at = slots_.find(std::string(lsid));
   if (at == slots_.end()) return;
   if (at->second->busy) {
@@ -170,7 +194,7 @@ void Transactions::Kill(std::string_view lsid) {
 void Transactions::Forget(const std::vector<std::string>& lsids) {
   storage::WriteSet writes(shared_.store);
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     for (const std::string& lsid : lsids) {
       const auto at = slots_.find(lsid);
       if (at == slots_.end()) continue;
@@ -178,8 +202,12 @@ void Transactions::Forget(const std::vector<std::string>& lsids) {
         at->second->doomed = true;
         continue;
       }
-      AbortWork(at->second->work);
-      if (at->second->work.number >= 0) writes.Delete(storage::SessionKey(lsid));
+      NumberedWork& work = at->second->work;
+      AbortWork(work);
+      work.done.Forget(lsid, work.number);
+      work.done.Store(writes, lsid, work.number);
+      if (work.number >= 0) writes.Delete(storage::SessionKey(lsid));
+      for (txn::Operation* operation : at->second->waiting) operation->Wake();
       slots_.erase(at);
     }
   }
@@ -187,15 +215,33 @@ void Transactions::Forget(const std::vector<std::string>& lsids) {
   shared_.store.Commit(writes).status().Ignore("the notes of sessions that are over are removed by a later sweep too");
 }
 
+std::vector<Transactions::Idle> Transactions::ListIdle() const {
+  std::vector<Idle> idle;
+  const auto now = shared_.clock.Now();
+  const MutexLock lock(mu_);
+  for (const auto& [lsid, slot] : slots_) {
+    const NumberedWork& work = slot->work;
+    if (slot->busy || work.state != State::kOpen) continue;
+    idle.push_back({lsid, work.number, work.connection, now - (work.deadline - lifetime_)});
+  }
+  return idle;
+}
+
 std::vector<Transactions::Name> Transactions::Sweep() {
   std::vector<Name> aborted;
   const auto now = shared_.clock.Now();
   bool notes = false;
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     for (auto& [lsid, slot] : slots_) {
-      if (slot->busy || slot->work.state != State::kOpen || now < slot->work.deadline) continue;
-      log::info("a transaction was open for {} s and is aborted", lifetime_.count());
+      if (slot->busy || slot->work.state != State::kOpen) continue;
+      if (now >= slot->work.orphaned_at) {
+        log::info("a transaction is aborted because its client has closed the connection");
+      } else if (now >= slot->work.deadline) {
+        log::info("a transaction was open for {} s and is aborted", lifetime_.count());
+      } else {
+        continue;
+      }
       aborted.push_back({lsid, slot->work.number});
       AbortWork(slot->work);
     }
@@ -213,30 +259,28 @@ void Transactions::RemoveOldNotes() {
   const int64_t oldest = shared_.clock.NowMillis() - int64_t{kSessionTimeoutMinutes} * 60'000;
   storage::WriteSet writes(shared_.store);
   size_t removed = 0;
+  std::string kept;  // the session whose statements stay
   const auto cursor = shared_.store.NewCursor(storage::SessionRange(), {});
   for (cursor->SeekToFirst(); cursor->Valid() && removed < kNotesRemovedAtOnce; cursor->Next()) {
-    const Value time = bson::View(cursor->value()).Find("time");
-    std::lock_guard lock(mu_);
-    if (slots_.contains(std::string(cursor->key().substr(1)))) continue;
-    if (time.Is(Type::kDate) && time.AsDate() >= oldest) continue;
+    const std::string lsid(storage::SessionOf(cursor->key()));
+    if (storage::NumberOfStatements(cursor->key()) < 0) {
+      const Value time = bson::View(cursor->value()).Find("time");
+      if (time.Is(Type::kDate) && time.AsDate() >= oldest) kept = lsid;
+    }
+    const MutexLock lock(mu_);
+    if (lsid == kept || slots_.contains(lsid)) continue;
     writes.Delete(cursor->key());
     ++removed;
   }
   if (!writes.empty()) shared_.store.Commit(writes).status().Ignore("the next sweep tries again");
 }
 
-void Transactions::Store(storage::WriteSet& writes, std::string_view lsid, const NumberedWork& work,
-                         int64_t now_millis) {
+void Transactions::Store(storage::WriteSet& writes, std::string_view lsid, NumberedWork& work, int64_t now_millis) {
   bson::Builder note;
   note.Append("number", work.number).Append("time", bson::Date{now_millis});
   if (work.state == State::kCommitted) note.Append("committed", true);
-  note.OpenArray("statements");
-  for (const DoneStatements& done : work.done) {
-    note.OpenNextObject().Append("first", done.first).Append("count", done.count);
-    if (!done.result.empty()) note.Append("result", done.result);
-    note.Close();
-  }
-  writes.Put(storage::SessionKey(lsid), note.Close().Finish().bytes());
+  writes.Put(storage::SessionKey(lsid), note.Finish().bytes());
+  work.done.Store(writes, lsid, work.number);
 }
 
 Status Transactions::Load(std::string_view lsid, NumberedWork* work) const {
@@ -245,20 +289,12 @@ Status Transactions::Load(std::string_view lsid, NumberedWork* work) const {
   if (!found) return {};
   const bson::View note(buffer.view());
   const Value number = note.Find("number");
-  const Value statements = note.Find("statements");
-  if (!number.Is(Type::kInt64) || !statements.Is(Type::kArray)) {
+  if (!number.Is(Type::kInt64)) {
     return {Code::kStorageCorrupt, StrCat("the note of session ", Hex(lsid), " is damaged")};
   }
   work->number = number.AsInt64();
   work->state = note.Has("committed") ? State::kCommitted : State::kRetryable;
-  for (const auto& [position, statement] : statements.AsView()) {
-    DoneStatements done{statement.AsView().Find("first").AsInt32(), statement.AsView().Find("count").AsInt32(), {}};
-    if (const Value result = statement.AsView().Find("result"); result.Is(Type::kObject)) {
-      done.result = bson::Document(result.AsView());
-    }
-    work->done.push_back(std::move(done));
-  }
-  return {};
+  return work->done.Load(shared_.store, lsid, work->number);
 }
 
 Transactions::Figures Transactions::figures() const {

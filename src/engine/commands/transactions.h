@@ -4,34 +4,29 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
+#include "engine/commands/retry_notes.h"
 #include "engine/txn/context.h"
 
 namespace braid::commands {
-
-/// Statements of a retryable write that are done; `result` as the command wants it back (empty for inserts, which come
-/// in runs).
-struct DoneStatements {
-  int32_t first = 0;
-  int32_t count = 1;
-  bson::Document result;
-};
 
 /// The newest number of one session. Used by one request at a time.
 struct NumberedWork {
   enum class State { kNone, kRetryable, kOpen, kCommitted, kAborted };
   int64_t number = -1;  // -1: none yet
   State state = State::kNone;
-  std::vector<DoneStatements> done;       // kRetryable
-  std::unique_ptr<txn::Context> context;  // kOpen
-  bool wrote = false;                     // kOpen: a statement that writes was run
-  std::chrono::steady_clock::time_point deadline;
+  RetryNotes done;                                 // kRetryable; otherwise what is still to be removed of it
+  std::unique_ptr<txn::Context> context;           // kOpen
+  bool wrote = false;                              // kOpen: a statement that writes was run
+  std::chrono::steady_clock::time_point deadline;  // kOpen
+  int64_t connection = 0;                          // kOpen: that sent the last statement
+  /// kOpen: that connection is closed, and if no other one goes on by then, the transaction is aborted.
+  std::chrono::steady_clock::time_point orphaned_at = std::chrono::steady_clock::time_point::max();
   storage::LogPosition committed_at = 0;  // kCommitted in this run of the server
 
   void Abort();
@@ -66,8 +61,8 @@ class Transactions {
 
   /// Begins what the number stands for. kTransactionTooOld for a lower number than the newest;
   /// kConflictingOperationInProgress for one that was a transaction or cannot be one.
-  Status BeginRetryable(NumberedWork& work, int64_t number);
-  Status BeginTransaction(NumberedWork& work, int64_t number, txn::Operation& operation);
+  Status BeginRetryable(Checkout& session, int64_t number);
+  Status BeginTransaction(Checkout& session, int64_t number, txn::Operation& operation);
   /// The transaction is open: OK; else kNoSuchTransaction, kTransactionCommitted or kTransactionTooOld.
   static Status CheckOpen(const NumberedWork& work, int64_t number);
 
@@ -77,6 +72,11 @@ class Transactions {
   /// A retryable write has failed: only those of its statements are done that were committed.
   void ForgetUncommitted(Checkout& session) const;
 
+  /// A statement of an open transaction has come over this connection.
+  static void NoteStatement(NumberedWork& work, int64_t connection);
+  /// The connection is closed: a transaction of the session whose last statement it carried is aborted unless another
+  /// statement arrives within a second.
+  void NoteClosed(std::string_view lsid, int64_t connection);
   /// Aborts the session's open transaction, now or when the request that uses it ends.
   void Kill(std::string_view lsid);
   /// The session is over: nobody can ask for its numbers any more.
@@ -89,7 +89,16 @@ class Transactions {
   std::vector<Name> Sweep();
 
   /// What a retryable write or a commit leaves in the store.
-  static void Store(storage::WriteSet& writes, std::string_view lsid, const NumberedWork& work, int64_t now_millis);
+  static void Store(storage::WriteSet& writes, std::string_view lsid, NumberedWork& work, int64_t now_millis);
+
+  /// An open transaction that waits for its next statement.
+  struct Idle {
+    std::string lsid;
+    int64_t number;
+    int64_t connection;  // that sent the last statement
+    std::chrono::steady_clock::duration open_for;
+  };
+  std::vector<Idle> ListIdle() const;
 
   struct Figures {
     uint64_t open = 0;
@@ -105,8 +114,9 @@ class Transactions {
   struct Slot {
     NumberedWork work;
     bool busy = false;
-    bool doomed = false;  // is to be aborted once it is not busy
-    bool loaded = false;  // what the store knows was read
+    bool doomed = false;                   // is to be aborted once it is not busy
+    bool loaded = false;                   // what the store knows was read
+    std::vector<txn::Operation*> waiting;  // for a busy one, in order
   };
   void Return(const std::string& lsid);
   Status Load(std::string_view lsid, NumberedWork* work) const;
@@ -115,10 +125,10 @@ class Transactions {
 
   txn::Shared& shared_;
   const std::chrono::seconds lifetime_;
-  mutable std::mutex mu_;
-  std::condition_variable returned_;
-  std::unordered_map<std::string, std::unique_ptr<Slot>> slots_;  // guarded by mu_; a busy one's work is its user's
-  std::chrono::steady_clock::time_point notes_swept_;
+  mutable Mutex mu_;
+  std::unordered_map<std::string, std::unique_ptr<Slot>> slots_
+      BRAID_GUARDED_BY(mu_);  // a busy one's work is its user's
+  std::chrono::steady_clock::time_point notes_swept_ BRAID_GUARDED_BY(mu_);
   std::atomic<uint64_t> started_{0};
   std::atomic<uint64_t> committed_{0};
   std::atomic<uint64_t> aborted_{0};

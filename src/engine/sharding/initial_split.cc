@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/json.h"
 #include "engine/sharding/placement.h"
@@ -24,6 +25,7 @@ std::vector<int64_t> SplitPoints(uint32_t n) {
     if (n % 2 != 0) at += interval;
   }
   std::ranges::sort(points);
+  BRAID_ASSERT(points.size() == n - 1);
   return points;
 }
 
@@ -47,6 +49,7 @@ Status SplitInitially(const ShardNumbers& shards, ShardNumber primary, uint32_t 
     }
     return add(key.Lowest(), primary);
   }
+  if (shards.empty()) return {Code::kIllegalOperation, "every shard is being removed: there is none for the chunks"};
   const auto shard_count = static_cast<uint32_t>(shards.size());
   const uint32_t n = chunks != 0 ? chunks : 2 * shard_count;
   if (n > kChunksMax * shard_count || n > 1'000'000) {
@@ -60,6 +63,7 @@ Status SplitInitially(const ShardNumbers& shards, ShardNumber primary, uint32_t 
     BRAID_TRY(bson::Document min, key.Complete(bson::Make(key.fields().front().path, point)));
     BRAID_CHECK_OK(add(std::move(min), shards[(i++ / per_shard) % shard_count]));
   }
+  BRAID_ASSERT(placement->IsWhole());
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
@@ -19,16 +20,28 @@ Placement Placement::OnOneShard(ShardNumber shard) {
   return placement;
 }
 
+bool Placement::IsWhole() const {
+  const auto lowest = key.Encode(key.Lowest());
+  if (chunks.empty() || !lowest.ok() || chunks.front().begin != *lowest) return false;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    if (chunks[i].from == chunks[i].shard || (i > 0 && chunks[i].begin <= chunks[i - 1].begin)) return false;
+  }
+  return true;
+}
+
 size_t Placement::IndexOf(std::string_view shard_key) const {
+  BRAID_ASSERT(!chunks.empty());
   const auto above = std::ranges::upper_bound(chunks, shard_key, {}, &Chunk::begin);
   return above == chunks.begin() ? 0 : static_cast<size_t>(above - chunks.begin()) - 1;
 }
 
 std::string_view Placement::EndOf(size_t chunk) const {
+  BRAID_ASSERT(chunk < chunks.size());
   return chunk + 1 < chunks.size() ? std::string_view(chunks[chunk + 1].begin) : std::string_view();
 }
 
 bson::Document Placement::MaxOf(size_t chunk) const {
+  BRAID_ASSERT(chunk < chunks.size());
   return chunk + 1 < chunks.size() ? chunks[chunk + 1].min : key.Highest();
 }
 
@@ -77,6 +90,7 @@ Status Placement::Split(bson::View bound) {
   Bump(&upper, false);
   chunks.insert(chunks.begin() + static_cast<ptrdiff_t>(at) + 1, std::move(upper));
   Bump(&chunks[at], false);
+  BRAID_ASSERT(IsWhole());
   return {};
 }
 
@@ -95,6 +109,7 @@ Status Placement::Merge(std::string_view begin, std::string_view end) {
   }
   Bump(&chunks[first], false);  // while those that go are still there: higher than theirs too
   chunks.erase(chunks.begin() + static_cast<ptrdiff_t>(first) + 1, chunks.begin() + static_cast<ptrdiff_t>(last));
+  BRAID_ASSERT(IsWhole());
   return {};
 }
 

@@ -61,6 +61,9 @@ struct Placement {
   ShardNumbers Shards() const;
   void AddShardsOf(std::string_view begin, std::string_view end, ShardNumbers* shards) const;
   bool is_moving() const;
+  /// The chunks cover all keys, each key once, and none comes from the shard that it goes to. True of every placement
+  /// that is shown.
+  bool IsWhole() const;
 
   /// Cuts the chunk that holds the bound; nothing if a chunk begins there already. kBadValue for bounds that do not
   /// fit.
@@ -79,8 +82,8 @@ void AddShard(ShardNumber shard, ShardNumbers* shards);
 bson::Document ToBson(const Placement& placement);
 Result<Placement> ParsePlacement(bson::View stored);
 
-/// What an empty collection starts with (wire.md 4.2): with a hashed first field `chunks` ranges of equal width (0: two
-/// a shard) dealt out to the shards in order, else one chunk on the primary shard.
+/// What an empty collection starts with, as in MongoDB: with a hashed first field `chunks` ranges of equal width (0:
+/// two a shard) dealt out to the shards in order, else one chunk on the primary shard.
 Status SplitInitially(const ShardNumbers& shards, ShardNumber primary, uint32_t chunks, Placement* placement);
 
 }  // namespace braid::sharding

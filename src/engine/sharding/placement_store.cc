@@ -19,13 +19,17 @@ bson::ObjectId ReadObjectId(const Value& value) {
   return id;
 }
 
+bool IsShard(const Value& value) {
+  return value.Is(Type::kInt32) && value.AsInt32() >= 0 && value.AsInt32() < storage::kNoShard;
+}
+
 Result<Chunk> ParseChunk(const ShardKey& key, bson::View stored) {
   const Value min = stored.Find("min");
   const Value shard = stored.Find("shard");
   const Value major = stored.Find("major");
   const Value minor = stored.Find("minor");
   const Value since = stored.Find("since");
-  if (!min.Is(Type::kObject) || !shard.Is(Type::kInt32) || !major.Is(Type::kInt64) || !minor.Is(Type::kInt64) ||
+  if (!min.Is(Type::kObject) || !IsShard(shard) || !major.Is(Type::kInt64) || !minor.Is(Type::kInt64) ||
       !since.Is(Type::kTimestamp)) {
     return Damaged(stored);
   }
@@ -33,7 +37,8 @@ Result<Chunk> ParseChunk(const ShardKey& key, bson::View stored) {
   chunk.min = bson::Document(min.AsView());
   BRAID_TRY(chunk.begin, key.Encode(chunk.min));
   chunk.shard = static_cast<ShardNumber>(shard.AsInt32());
-  if (const Value from = stored.Find("from"); from.Is(Type::kInt32)) {
+  if (const Value from = stored.Find("from"); !from.missing()) {
+    if (!IsShard(from)) return Damaged(stored);
     chunk.from = static_cast<ShardNumber>(from.AsInt32());
   }
   chunk.major = static_cast<uint32_t>(major.AsInt64());
@@ -83,10 +88,9 @@ Result<Placement> ParsePlacement(bson::View stored) {
   for (const bson::Element& chunk : chunks.AsView()) {
     if (!chunk.value.Is(Type::kObject)) return Damaged(stored);
     BRAID_TRY(Chunk parsed, ParseChunk(placement.key, chunk.value.AsView()));
-    if (!placement.chunks.empty() && placement.chunks.back().begin >= parsed.begin) return Damaged(stored);
     placement.chunks.push_back(std::move(parsed));
   }
-  if (placement.chunks.empty()) return Damaged(stored);
+  if (!placement.IsWhole()) return Damaged(stored);
   return placement;
 }
 

@@ -196,6 +196,31 @@ TEST(PlacementTest, DamageIsNoticed) {
   }
 }
 
+// What the rest of the engine asserts of every placement is never taken from the disk unseen.
+TEST(PlacementTest, ATableOfChunksThatIsNotWholeIsDamage) {
+  const Placement whole = Whole("{'a': 'hashed'}", {0, 1});
+  ASSERT_TRUE(whole.IsWhole());
+  const auto expect_damage = [](const Placement& placement) {
+    EXPECT_FALSE(placement.IsWhole());
+    EXPECT_EQ(ParsePlacement(ToBson(placement)).status().code(), Code::kStorageCorrupt);
+  };
+  Placement without_begin = whole;
+  without_begin.chunks.erase(without_begin.chunks.begin());
+  expect_damage(without_begin);
+  Placement out_of_order = whole;
+  std::swap(out_of_order.chunks[1], out_of_order.chunks[2]);
+  expect_damage(out_of_order);
+  Placement comes_from_itself = whole;
+  comes_from_itself.chunks[1].from = comes_from_itself.chunks[1].shard;
+  expect_damage(comes_from_itself);
+  Placement empty = whole;
+  empty.chunks.clear();
+  expect_damage(empty);
+  Placement on_no_shard = whole;
+  on_no_shard.chunks[0].shard = storage::kNoShard;
+  EXPECT_EQ(ParsePlacement(ToBson(on_no_shard)).status().code(), Code::kStorageCorrupt);
+}
+
 // Every change of a chunk gives it a version that is higher than all there were.
 TEST(PlacementTest, VersionsGrow) {
   Random random(test::Seed());
@@ -229,7 +254,7 @@ TEST(PlacementTest, VersionsGrow) {
   }
 }
 
-// wire.md 4.2: the points of MongoDB itself.
+// The points of MongoDB itself.
 TEST(SplitInitiallyTest, PointsAreMongoDbs) {
   const int64_t third = 3074457345618258602;
   EXPECT_EQ(Points(Whole("{'a': 'hashed'}", {0}, 2)), (std::vector<int64_t>{0}));

@@ -10,6 +10,7 @@
 #include "engine/bson/json.h"
 #include "engine/bson/key_encoding.h"
 #include "engine/bson/number.h"
+#include "engine/bson/validate.h"
 
 namespace braid::sharding {
 namespace {
@@ -40,6 +41,7 @@ Result<ShardKey> ShardKey::Parse(bson::View pattern) {
       return BadPattern("Pattern must either be a single hashed field, or a list of ascending fields", pattern);
     }
     if (hashed && key.has_hashed_field()) return BadPattern("Only one field may be hashed", pattern);
+    BRAID_CHECK_OK(bson::CheckPathLength(field.name));
     if (!IsPath(field.name)) return BadPattern("A field name is empty or has a '$'", pattern);
     for (const Field& earlier : key.fields_) {
       if (earlier.path == field.name) return BadPattern("A field is named twice", pattern);

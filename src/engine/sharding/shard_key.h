@@ -6,7 +6,7 @@
 
 #include "braid/status.h"
 #include "engine/bson/value.h"
-#include "engine/query/match/key_paths.h"
+#include "engine/language/match/key_paths.h"
 
 namespace braid::sharding {
 

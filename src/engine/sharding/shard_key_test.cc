@@ -107,7 +107,7 @@ TEST(ShardKeyTest, KeysAreInTheOrderOfTheirValues) {
   EXPECT_EQ(key.KeyOf(bson::J("{'a': 1}")).value(), key.KeyOf(bson::J("{'a': {'$numberDecimal': '1.0'}}")).value());
 }
 
-// E2: where MongoDB would put them (wire.md 4.1).
+// Where MongoDB would put them (E2).
 TEST(ShardKeyTest, HashedValuesAreMongoDbs) {
   const ShardKey key = Key("{'a': 'hashed'}");
   const auto hash = [&key](std::string_view value) {

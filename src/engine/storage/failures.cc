@@ -6,6 +6,7 @@
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/system_clock.h>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/storage/options.h"
 #include "engine/storage/syncer.h"
@@ -71,7 +72,7 @@ void FailureListener::OnBackgroundError(rocksdb::BackgroundErrorReason reason, r
   const Status why = Translate(*error, Doing(reason));
   Syncer* syncer = nullptr;
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     syncer = syncer_;
     if (syncer == nullptr && early_.ok()) early_ = why;
   }
@@ -86,7 +87,7 @@ void FailureListener::OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reas
 void FailureListener::Attach(Syncer* syncer) {
   Status early;
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     syncer_ = syncer;
     early = early_;
   }

@@ -6,8 +6,8 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "braid/status.h"
 
 namespace rocksdb {
@@ -32,9 +32,9 @@ class FailureListener final : public rocksdb::EventListener {
 
  private:
   std::atomic<bool> failed_{false};
-  std::mutex mu_;  // guards what follows
-  Syncer* syncer_ = nullptr;
-  Status early_;
+  Mutex mu_;
+  Syncer* syncer_ BRAID_GUARDED_BY(mu_) = nullptr;
+  Status early_ BRAID_GUARDED_BY(mu_);
 };
 
 /// RocksDB's surroundings: these files, and the system's clock, which does not wait any more after a failure. RocksDB

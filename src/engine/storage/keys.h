@@ -6,6 +6,8 @@
 //   n                                                → counter: last collection or index number given out
 //   t | session 16                                   → BSON: what the session's newest transaction number came to
 //                                                      (commands/transactions.h)
+//   t | session 16 | number u64 | statement u32      → BSON: a run of statements of a retryable write that are done,
+//                                                      from this one on (commands/retry_notes.h)
 //   x | number u32 | 'c' or 'i'                      → empty: data of this dropped collection or index is to be removed
 //   d | collection u32 | shard u16 | key(_id)        → BSON: the document
 //   i | index u32 | shard u16 | key(values) | key(_id) → entry of an index that is not unique
@@ -39,7 +41,14 @@ Range DatabaseRange();
 std::string CatalogKey(std::string_view database, std::string_view collection);
 Range CatalogRange();
 std::string SessionKey(std::string_view lsid);
+/// Every session, each followed by its statements.
 Range SessionRange();
+std::string StatementsKey(std::string_view lsid, int64_t number, int32_t first);
+Range StatementsRange(std::string_view lsid, int64_t number);
+/// The parts of a key of SessionRange(); -1 if it is a session's own key.
+std::string_view SessionOf(std::string_view key);
+int64_t NumberOfStatements(std::string_view key);
+int32_t FirstStatementOf(std::string_view key);
 std::string NumberKey();
 std::string PendingDropKey(uint32_t number, bool index);
 Range PendingDropRange();

@@ -1,9 +1,10 @@
 #include "engine/storage/log_order.h"
 
 #include <atomic>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
+#include "engine/storage/directory.h"
 #include "engine/storage/options.h"
 
 namespace braid::storage {
@@ -19,23 +20,24 @@ class LogFile;
 
 struct LogOrder::Logs {
   std::atomic<bool> failed{false};
-  mutable std::mutex mu;           // guards what follows
-  std::vector<LogFile*> unsynced;  // those that may have bytes which are not synced; older than the newest
-  IOStatus failure;
+  mutable Mutex mu;
+  std::vector<LogFile*> unsynced
+      BRAID_GUARDED_BY(mu);  // those that may have bytes which are not synced; older than the newest
+  IOStatus failure BRAID_GUARDED_BY(mu);
 
   void Check(const IOStatus& status) {
     if (status.ok()) return;
-    std::lock_guard lock(mu);
+    const MutexLock lock(mu);
     CheckLocked(status);
   }
-  void CheckLocked(const IOStatus& status) {
+  void CheckLocked(const IOStatus& status) BRAID_REQUIRES(mu) {
     if (status.ok() || failed) return;
     failure = status;
     failed = true;
   }
   IOStatus Get() const {
     if (!failed) return IOStatus::OK();
-    std::lock_guard lock(mu);
+    const MutexLock lock(mu);
     return failure;
   }
 };
@@ -75,7 +77,7 @@ class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
   /// Before the first byte: syncs the older logs.
   void Enter() {
     entered_ = true;
-    std::lock_guard lock(logs_->mu);
+    const MutexLock lock(logs_->mu);
     for (LogFile* log : logs_->unsynced) {
       if (!logs_->failed) logs_->CheckLocked(log->target()->Fsync({}, nullptr));
     }
@@ -85,7 +87,7 @@ class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
   /// RocksDB closes a log when its commits are in table files, or synced. It may still be there after a power failure,
   /// beside a newer one, and has to be whole then.
   void Leave() {
-    std::lock_guard lock(logs_->mu);
+    const MutexLock lock(logs_->mu);
     if (std::erase(logs_->unsynced, this) == 0 || logs_->failed) return;
     logs_->CheckLocked(target()->Fsync({}, nullptr));
   }
@@ -118,7 +120,7 @@ class OtherFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 }  // namespace
 
-LogOrder::LogOrder(const std::shared_ptr<rocksdb::FileSystem>& base, std::function<void()> started)
+LogOrder::LogOrder(const std::shared_ptr<rocksdb::FileSystem>& base, std::function<void(uint64_t)> started)
     : FileSystemWrapper(base), started_(std::move(started)), logs_(std::make_shared<Logs>()) {}
 
 Status LogOrder::failure() const { return Translate(logs_->Get(), "cannot write the log"); }
@@ -128,8 +130,8 @@ IOStatus LogOrder::NewWritableFile(const std::string& name, const rocksdb::FileO
   if (logs_->failed) return logs_->Get();
   IOStatus status = target()->NewWritableFile(name, options, result, debug);
   if (!status.ok()) return status;
-  if (name.ends_with(".log")) {
-    started_();
+  if (const auto log = LogNumber(name)) {
+    started_(*log);
     *result = std::make_unique<LogFile>(std::move(*result), logs_);
   } else {
     *result = std::make_unique<OtherFile>(std::move(*result), logs_);

@@ -21,8 +21,8 @@ namespace braid::storage {
 /// Any thread.
 class LogOrder final : public rocksdb::FileSystemWrapper {
  public:
-  /// `started` is called when RocksDB begins a new log; no commit is under way then.
-  LogOrder(const std::shared_ptr<rocksdb::FileSystem>& base, std::function<void()> started);
+  /// `started` is called with its number when RocksDB begins a new log; no commit is under way then.
+  LogOrder(const std::shared_ptr<rocksdb::FileSystem>& base, std::function<void(uint64_t)> started);
   /// OK, or why a log is broken. To be asked after every write and sync of the log, which succeed for RocksDB.
   Status failure() const;
 
@@ -37,7 +37,7 @@ class LogOrder final : public rocksdb::FileSystemWrapper {
   struct Logs;
 
  private:
-  const std::function<void()> started_;
+  const std::function<void(uint64_t)> started_;
   const std::shared_ptr<Logs> logs_;  // shared with open files
 };
 

@@ -15,7 +15,7 @@ struct StoreOptions;
 /// The options of options.cc, each with its reason.
 rocksdb::Options MakeRocksOptions(const StoreOptions& options);
 
-/// kFileAlreadyOpen: somebody holds the directory's lock.
+/// The directory's lock could not be taken: kFileAlreadyOpen if somebody holds it, else what the system says.
 Status DirectoryInUse(std::string_view directory, const rocksdb::Status& why);
 
 /// `doing` says what failed, for people.

@@ -1,6 +1,7 @@
 // A cursor that lays a write set's changes over another cursor: a change hides the store's state of its key.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "engine/storage/store_cursor.h"
 
 namespace braid::storage {
@@ -8,9 +9,12 @@ namespace braid::storage {
 void Changes::Reserve(size_t changes, size_t bytes) {
   list_.reserve(changes);
   bytes_ = std::make_unique<char[]>(bytes);
+  reserved_ = bytes;
 }
 
 void Changes::Add(std::string_view key, std::string_view value, bool deleted) {
+  BRAID_ASSERT(key.size() + value.size() <= reserved_ - used_);
+  BRAID_ASSERT(list_.empty() || list_.back().key < key);  // LowerBound() searches by halves
   char* at = bytes_.get() + used_;
   key.copy(at, key.size());  // a deletion has no value, not even a pointer: not for memcpy
   value.copy(at + key.size(), value.size());
@@ -34,9 +38,16 @@ class OverlayCursor final : public Cursor {
       : base_(std::move(base)), changes_(std::move(changes)), at_(static_cast<ptrdiff_t>(changes_.size())) {}
 
   bool Valid() const override { return valid_; }
-  std::string_view key() const override { return on_change_ ? change().key : base_->key(); }
-  std::string_view value() const override { return on_change_ ? change().value : base_->value(); }
+  std::string_view key() const override {
+    BRAID_ASSERT(valid_);
+    return on_change_ ? change().key : base_->key();
+  }
+  std::string_view value() const override {
+    BRAID_ASSERT(valid_);
+    return on_change_ ? change().value : base_->value();
+  }
   Status status() const override { return base_->status(); }
+  bool MoveTo(const Range&) override { return false; }  // the changes are those of its range
 
   void SeekToFirst() override {
     base_->SeekToFirst();
@@ -63,13 +74,17 @@ class OverlayCursor final : public Cursor {
   void Prev() override { Move(false); }
 
  private:
-  const Changes::Change& change() const { return changes_[static_cast<size_t>(at_)]; }
+  const Changes::Change& change() const {
+    BRAID_ASSERT(HasChange());
+    return changes_[static_cast<size_t>(at_)];
+  }
   bool HasChange() const { return at_ >= 0 && at_ < static_cast<ptrdiff_t>(changes_.size()); }
 
   void Move(bool forward) {
     if (forward != forward_) {
       const std::string here(key());
       forward ? Seek(here) : SeekForPrev(here);
+      if (!valid_) return;  // a block could not be read
     }
     if (on_change_) {
       at_ += forward ? 1 : -1;

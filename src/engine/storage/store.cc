@@ -12,12 +12,18 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "engine/storage/directory.h"
+#include "engine/storage/durable_files.h"
 #include "engine/storage/failures.h"
-#include "engine/storage/log_check.h"
 #include "engine/storage/log_order.h"
+#include "engine/storage/log_scan.h"
 #include "engine/storage/options.h"
+#include "engine/storage/sorted_batch.h"
+#include "engine/storage/start_check.h"
 #include "engine/storage/store_cursor.h"
+#include "engine/storage/store_files.h"
 #include "engine/storage/syncer.h"
+#include "engine/storage/table_check.h"
 
 namespace braid::storage {
 namespace {
@@ -47,28 +53,31 @@ void Buffer::Copy(std::string_view bytes) {
 
 struct Store::Impl {
   std::shared_ptr<FailureListener> failures = std::make_shared<FailureListener>();
+  std::shared_ptr<DurableRecord> record;
   std::shared_ptr<LogOrder> files;
   std::unique_ptr<rocksdb::Env> env;
   std::unique_ptr<Syncer> syncer;  // stopped before db ends, but RocksDB's threads tell it of errors until then
   std::unique_ptr<rocksdb::DB> db;
-  std::atomic<rocksdb::DB*> opened{nullptr};  // db, for those who ask while it opens
+  std::atomic<rocksdb::DB*> opened{nullptr};  // db, for threads that ask while it opens
+  std::atomic<uint64_t> newest_log{0};        // its number
   std::atomic<LogPosition> log_first{0};      // no commit of the newest log is before it
   std::atomic<uint64_t> commits{0};
   std::atomic<uint64_t> bytes_written{0};
+  std::atomic<int> pins{0};
 
   LogMark Mark() const { return {.durable = syncer->durable(), .first = log_first}; }
-  Status Sync() {
+  /// RocksDB has begun the newest log, and nothing is in it.
+  void LogStarted(uint64_t number) {
+    newest_log = number;
+    if (opened == nullptr) return;
+    log_first = opened.load()->GetLatestSequenceNumber() + 1;
+    record->LogStarted(number, log_first);
+  }
+  Status Sync(LogPosition target) {
     const rocksdb::Status status = db->FlushWAL(/*sync=*/true);
     BRAID_CHECK_OK(files->failure());
-    return Translate(status, "cannot sync the log");
-  }
-  /// A last mark, so that the next start can tell damage of the last commits from a torn end.
-  void MarkEnd() {
-    rocksdb::WriteBatch batch;
-    AppendMark(batch, Mark());
-    Status status = Translate(db->Write({}, &batch), "cannot write the log");
-    if (status.ok()) status = Sync();
-    if (!status.ok()) log::warn("closing the store: {}; all commits are durable", status.message());
+    BRAID_CHECK_OK(Translate(status, "cannot sync the log"));
+    return Translate(record->Reached(target), "cannot write the record of what is durable");
   }
 
   rocksdb::ReadOptions Reading(const Snapshot& snapshot) const {
@@ -79,6 +88,7 @@ struct Store::Impl {
 };
 
 LogPosition Snapshot::position() const {
+  BRAID_ASSERT(!empty());
   return static_cast<const rocksdb::Snapshot*>(handle_.get())->GetSequenceNumber();
 }
 
@@ -92,12 +102,11 @@ Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
   } else {
     BRAID_CHECK_OK(Translate(base->CreateDirIfMissing(path, {}, nullptr), "cannot create the directory"));
   }
-  BRAID_CHECK_OK(CheckLogs(*base, path));
-
+  BRAID_CHECK_OK(RefuseBackup(*base, path));
   auto impl = std::make_unique<Impl>();
-  impl->files = std::make_shared<LogOrder>(base, [impl = impl.get()] {
-    if (rocksdb::DB* db = impl->opened) impl->log_first = db->GetLatestSequenceNumber() + 1;
-  });
+  BRAID_TRY(impl->record, CheckStart(*base, path, options.accept_loss));
+  const auto below = std::make_shared<DurableFiles>(std::make_shared<TableCheck>(base), impl->record);
+  impl->files = std::make_shared<LogOrder>(below, [impl = impl.get()](uint64_t log) { impl->LogStarted(log); });
   impl->env = NewEnv(impl->files, impl->failures);
   rocksdb::Options rocks = MakeRocksOptions(options);
   rocks.env = impl->env.get();
@@ -111,10 +120,12 @@ Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
   }
   impl->db.reset(db);
   impl->opened = db;
-  impl->log_first = db->GetLatestSequenceNumber() + 1;
+  impl->LogStarted(impl->newest_log);
+  BRAID_CHECK_OK(
+      Translate(impl->record->Reached(db->GetLatestSequenceNumber()), "cannot write the record of what is durable"));
   impl->syncer = std::make_unique<Syncer>(Syncer::Log{
       .newest = [db] { return db->GetLatestSequenceNumber(); },
-      .sync = [impl = impl.get()] { return impl->Sync(); },
+      .sync = [impl = impl.get()](LogPosition target) { return impl->Sync(target); },
   });
   impl->failures->Attach(impl->syncer.get());
   return std::unique_ptr<Store>(new Store(std::move(impl)));
@@ -127,12 +138,9 @@ Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Store::~Store() {
   impl_->syncer->Stop();
   rocksdb::DB& db = *impl_->db;
-  if (writable().ok()) {
-    if (newest() >= impl_->log_first) impl_->MarkEnd();
-    if (Property(db, rocksdb::DB::Properties::kNumEntriesActiveMemTable) > 0) {
-      const rocksdb::Status flushed = db.Flush({});
-      if (!flushed.ok()) log::warn("closing the store: {}; the log keeps everything", flushed.ToString());
-    }
+  if (writable().ok() && Property(db, rocksdb::DB::Properties::kNumEntriesActiveMemTable) > 0) {
+    const rocksdb::Status flushed = db.Flush({});
+    if (!flushed.ok()) log::warn("closing the store: {}; the log keeps everything", flushed.ToString());
   }
   const rocksdb::Status closed = db.Close();
   if (!closed.ok()) log::warn("closing the store: {}", closed.ToString());
@@ -173,8 +181,10 @@ Result<LogPosition> Store::Commit(WriteSet& writes) {
   if (writes.empty()) return newest();
   BRAID_CHECK_OK(impl_->syncer->status());
   rocksdb::WriteBatch& batch = writes.batch();
+  SortBatch(batch);
   AppendMark(batch, impl_->Mark());
   const size_t bytes = batch.GetDataSize();
+  const LogPosition before = newest();
   const rocksdb::Status status = impl_->db->Write({}, &batch);
   Status failure = impl_->files->failure();
   if (failure.ok()) failure = Translate(status, "cannot write the log");
@@ -187,6 +197,7 @@ Result<LogPosition> Store::Commit(WriteSet& writes) {
   impl_->bytes_written.fetch_add(bytes, std::memory_order_relaxed);
   // At or after our own last record, which is all that durability needs.
   const LogPosition position = newest();
+  BRAID_ASSERT(position > before);
   impl_->syncer->Committed();
   return position;
 }
@@ -211,9 +222,7 @@ Result<LogPosition> Store::DeleteRange(const Range& range) {
 LogPosition Store::durable() const { return impl_->syncer->durable(); }
 LogPosition Store::newest() const { return impl_->db->GetLatestSequenceNumber(); }
 Status Store::writable() const { return impl_->syncer->status(); }
-void Store::WhenDurable(LogPosition position, std::function<void(Status)> done) {
-  impl_->syncer->WhenDurable(position, std::move(done));
-}
+void Store::WhenDurable(LogPosition position, OnDurable done) { impl_->syncer->WhenDurable(position, std::move(done)); }
 Status Store::WaitDurable(LogPosition position) { return impl_->syncer->WaitDurable(position); }
 
 uint64_t Store::ApproximateBytes(const Range& range) const {
@@ -230,6 +239,20 @@ uint64_t Store::ApproximateBytes(const Range& range) const {
 Status Store::Compact() {
   BRAID_CHECK_OK(writable());
   return Translate(impl_->db->CompactRange({}, nullptr, nullptr), "cannot compact");
+}
+
+Result<std::unique_ptr<StoreFiles>> Store::PinFiles(Pin pin) {
+  const std::shared_ptr<void> place(&impl_->pins, [](std::atomic<int>* pins) {
+    const int before = pins->fetch_sub(1);
+    BRAID_ASSERT(before > 0);
+  });
+  if (impl_->pins.fetch_add(1) >= kPinsMax) {
+    return Status(Code::kConflictingOperationInProgress,
+                  StrCat("the files of the store are being copied or checked ", kPinsMax, " times already"));
+  }
+  if (pin == Pin::kTables) return StoreFiles::PinTables(*impl_->db, place);
+  BRAID_CHECK_OK(writable());
+  return StoreFiles::PinWhole(*impl_->db, place, [this] { return impl_->newest_log.load(); });
 }
 
 Store::Figures Store::figures() const {

@@ -17,13 +17,21 @@ class WriteBatch;
 
 namespace braid::storage {
 
+class StoreFiles;
+
 /// A point in the log: everything committed up to it. 0: the beginning.
 using LogPosition = uint64_t;
+/// Told once a position is durable, or why it never will be. `turn` counts those that one thread tells one after
+/// another, from 0: what takes long for many of them is to be done elsewhere.
+using OnDurable = std::function<void(Status status, size_t turn)>;
 
 struct StoreOptions {
   std::filesystem::path directory;
   /// Block cache and write buffers together.
   uint64_t cache_bytes = 512ull << 20;
+  /// Opens what is left of a store that has lost what had been durable, instead of refusing it. The server's log says
+  /// what is missing. Damage inside of what is left is refused all the same.
+  bool accept_loss = false;
   /// Where the files are; null: on the disk. Tests put one here that fails (testing/faulty_file_system.h).
   std::shared_ptr<rocksdb::FileSystem> file_system;
 };
@@ -58,6 +66,11 @@ class Buffer {
   std::unique_ptr<Impl> impl_;
 };
 
+struct Range {
+  std::string begin;  // inclusive
+  std::string end;    // exclusive; empty: no end
+};
+
 /// Walks keys in order within [begin, end); starts invalid, with no position. Views are valid until the next move.
 class Cursor {
  public:
@@ -73,11 +86,9 @@ class Cursor {
   virtual void SeekForPrev(std::string_view key) = 0;  ///< last key <= `key` in the range
   /// Why Valid() became false: OK at the end of the range, else the read error.
   virtual Status status() const = 0;
-};
-
-struct Range {
-  std::string begin;  // inclusive
-  std::string end;    // exclusive; empty: no end
+  /// Becomes a cursor over another range of the same state, without a position: cheaper than a new one. False: it
+  /// cannot, and is as it was.
+  virtual bool MoveTo(const Range& range) = 0;
 };
 
 /// The smallest string greater than every string that starts with `prefix`; empty if there is none.
@@ -106,17 +117,22 @@ class WriteSet {
   void RollbackToSavePoint();
   void PopSavePoint();
 
+  /// True if the set has a change to the key.
+  bool HasChange(std::string_view key) const;
   /// This set's change to the key, else the store's state in `snapshot`. False: no such key.
   Result<bool> Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const;
   /// A cursor over the store's state in `snapshot` with this set's changes laid over it. Both are fixed here: changes
-  /// made later are not seen, so a statement may change what it walks over.
-  std::unique_ptr<Cursor> NewCursor(Range range, const Snapshot& snapshot) const;
+  /// made later are not seen, so a statement may change what it walks over. `spare`: a cursor over the same snapshot
+  /// that nobody needs any more, to be used again; may be null.
+  std::unique_ptr<Cursor> NewCursor(Range range, const Snapshot& snapshot,
+                                    std::unique_ptr<Cursor> spare = nullptr) const;
 
  private:
   friend class Store;
   struct Impl;
   Impl& impl();
   rocksdb::WriteBatch& batch();
+  std::unique_ptr<Cursor> StoreCursorOver(Range range, const Snapshot& snapshot, std::unique_ptr<Cursor> spare) const;
   class Store* store_;
   std::unique_ptr<Impl> impl_;  // null until the first change
 };
@@ -124,8 +140,8 @@ class WriteSet {
 /// Any thread. A directory belongs to one Store at a time, in one process.
 class Store {
  public:
-  /// kFileAlreadyOpen if another process has the directory; kStorageCorrupt names the damaged file. A torn end of the
-  /// log is dropped (log_check.h).
+  /// kFileAlreadyOpen if another process has the directory; kStorageCorrupt names the damaged file, or what is missing
+  /// of what had been durable (start_check.h). A torn end of the log is dropped.
   static Result<std::unique_ptr<Store>> Open(const StoreOptions& options);
   ~Store();  ///< syncs what was committed
   Store(const Store&) = delete;
@@ -149,12 +165,20 @@ class Store {
   /// and every wait then gets it, reads go on, and only opening the store anew (which checks it) ends it.
   Status writable() const;
   /// `done` runs on the thread that syncs or fails (or at once, here) and must be short.
-  void WhenDurable(LogPosition position, std::function<void(Status)> done);
+  void WhenDurable(LogPosition position, OnDurable done);
   Status WaitDurable(LogPosition position);
 
   uint64_t ApproximateBytes(const Range& range) const;
   /// Writes memtables out and compacts everything: for `compact` and benchmarks.
   Status Compact();
+
+  enum class Pin { kWholeStore, kTables };
+  /// The files of this moment, which stay until the result ends (store_files.h). kWholeStore writes memtables out, so
+  /// that the files hold everything that is committed; it needs a writable store. kConflictingOperationInProgress if
+  /// kPinsMax results are in use.
+  Result<std::unique_ptr<StoreFiles>> PinFiles(Pin pin);
+  static constexpr int kPinsMax = 16;
+
   /// Figures for serverStatus and collStats.
   struct Figures {
     uint64_t syncs = 0;

@@ -22,7 +22,7 @@ std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, Syncer& syncer, Range ra
 /// Changes of a write set within one range, copied, in the order of their keys.
 class Changes {
  public:
-  void Reserve(size_t changes, size_t bytes);  ///< before the first Add: bytes never move
+  void Reserve(size_t changes, size_t bytes);  ///< before the first Add, enough for all: bytes never move
   void Add(std::string_view key, std::string_view value, bool deleted);
   size_t size() const { return list_.size(); }
 
@@ -36,6 +36,7 @@ class Changes {
 
  private:
   std::unique_ptr<char[]> bytes_;
+  size_t reserved_ = 0;
   size_t used_ = 0;
   std::vector<Change> list_;
 };

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/random.h"
 #include "base/strings.h"
 #include "base/testing/testing.h"
 #include "engine/storage/keys.h"
@@ -64,7 +65,7 @@ TEST_F(StoreTest, PositionsGrowAndBecomeDurable) {
   ASSERT_OK(store_->WaitDurable(second));
   EXPECT_GE(store_->durable(), second);
   bool called = false;
-  store_->WhenDurable(first, [&called](const Status& status) { called = status.ok(); });
+  store_->WhenDurable(first, [&called](const Status& status, size_t) { called = status.ok(); });
   EXPECT_TRUE(called);
 }
 
@@ -118,6 +119,39 @@ TEST_F(StoreTest, FailedSyncMakesItReadOnly) {
   EXPECT_OK(store_->writable());
   EXPECT_EQ(Get("before"), "1");
   EXPECT_EQ(Get("after"), std::nullopt);
+}
+
+// Large sets are put into the order of their keys before they are written; what comes later for a key still wins.
+TEST_F(StoreTest, ALargeSetKeepsTheOrderOfTheChangesOfOneKey) {
+  Random random(test::Seed());
+  Model expected;
+  std::map<std::string, int64_t> counters;
+  for (int round = 0; round < 5; ++round) {
+    WriteSet writes(*store_);
+    for (int i = 0; i < 500; ++i) {
+      const std::string key = StrCat("d", random.Below(150));
+      const std::string counter = StrCat("s", random.Below(5));
+      switch (random.Below(4)) {
+        case 0:
+          writes.Delete(key);
+          expected.erase(key);
+          break;
+        case 1:
+          writes.Add(counter, i);
+          counters[counter] += i;
+          break;
+        default: expected[key] = StrCat(round, "/", i); writes.Put(key, expected[key]);
+      }
+    }
+    ASSERT_OK(store_->Commit(writes));
+  }
+  Open();
+  for (int i = 0; i < 150; ++i) {
+    const std::string key = StrCat("d", i);
+    const auto at = expected.find(key);
+    EXPECT_EQ(Get(key), at == expected.end() ? std::nullopt : std::optional(at->second)) << key;
+  }
+  for (const auto& [counter, sum] : counters) EXPECT_EQ(*store_->ReadCounter(counter, {}), sum) << counter;
 }
 
 TEST_F(StoreTest, SnapshotStandsStill) {
@@ -217,13 +251,18 @@ void ExpectSame(Cursor& cursor, const Model& model, const Range& range, Random& 
 TEST_F(StoreTest, WriteSetIsTheModel) {
   Random random(test::Seed());
   Model committed;
+  // Short keys, and keys of two collections on three shards.
+  const auto any_key = [&random] {
+    return random.Chance(1, 2) ? StrCat("k", random.Below(40))
+                               : StrCat("d000", random.Below(2), "0", random.Below(3), random.Below(9));
+  };
   for (int round = 0; round < 60; ++round) {
     WriteSet writes(*store_);
     std::vector<Model> marks;
     Model model = committed;
     const int steps = static_cast<int>(random.Below(120));
     for (int step = 0; step < steps; ++step) {
-      const std::string key = StrCat("k", random.Below(40));
+      const std::string key = any_key();
       switch (random.Below(8)) {
         case 0:
         case 1:
@@ -262,7 +301,7 @@ TEST_F(StoreTest, WriteSetIsTheModel) {
           break;
         }
         default: {
-          Range range{StrCat("k", random.Below(40)), random.Chance(1, 3) ? "" : StrCat("k", random.Below(40))};
+          Range range{any_key(), random.Chance(1, 3) ? "" : any_key()};
           if (!range.end.empty() && range.end < range.begin) std::swap(range.begin, range.end);
           auto cursor = writes.NewCursor(range, {});
           ExpectSame(*cursor, model, range, random);

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace braid::storage {
@@ -17,60 +18,60 @@ Syncer::~Syncer() { Stop(); }
 void Syncer::Stop() {
   if (!thread_.joinable()) return;
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     stop_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   thread_.join();
 }
 
 void Syncer::Committed() { dirty_.store(true, std::memory_order_release); }
 
-void Syncer::WhenDurable(LogPosition position, std::function<void(Status)> done) {
-  if (position <= durable()) return done({});
+void Syncer::WhenDurable(LogPosition position, OnDurable done) {
+  if (position <= durable()) return done({}, 0);
   BRAID_ASSERT(position <= log_.newest());  // positions come from commits: the wait ends
   {
-    std::unique_lock lock(mu_);
+    MutexLock lock(mu_);
     if (failure_.ok() && position > durable()) {
       waiters_.push_back({position, std::move(done)});
       const bool wake = waiters_.size() == 1;  // it sleeps only while nobody waits
-      lock.unlock();
-      if (wake) wake_.notify_one();
+      lock.Unlock();
+      if (wake) wake_.NotifyOne();
       return;
     }
   }
-  done(position <= durable() ? Status() : status());
+  done(position <= durable() ? Status() : status(), 0);
 }
 
 Status Syncer::WaitDurable(LogPosition position) {
   if (position <= durable()) return {};
   struct {
-    std::mutex mu;
-    std::condition_variable told;
-    bool done = false;
-    Status status;
+    Mutex mu;
+    CondVar told;
+    bool done BRAID_GUARDED_BY(mu) = false;
+    Status status BRAID_GUARDED_BY(mu);
   } wait;
-  WhenDurable(position, [&wait](Status status) {
-    std::lock_guard lock(wait.mu);
+  WhenDurable(position, [&wait](Status status, size_t) {
+    const MutexLock lock(wait.mu);
     wait.status = std::move(status);
     wait.done = true;
-    wait.told.notify_one();
+    wait.told.NotifyOne();
   });
-  std::unique_lock lock(wait.mu);
-  wait.told.wait(lock, [&wait] { return wait.done; });
+  MutexLock lock(wait.mu);
+  wait.told.Wait(lock, [&wait]() BRAID_REQUIRES(wait.mu) { return wait.done; });
   return wait.status;
 }
 
 Status Syncer::status() const {
   if (!failed_.load(std::memory_order_acquire)) return {};
-  std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   return failure_;
 }
 
 void Syncer::Fail(const Status& why) {
   std::vector<Waiter> told;
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     if (failure_.ok()) {
       failure_ =
           Status(Code::kStoreReadOnly, StrCat("the store takes no more writes: ", why.message(),
@@ -81,46 +82,52 @@ void Syncer::Fail(const Status& why) {
     }
     told.swap(waiters_);
   }
-  for (Waiter& waiter : told) waiter.done(status());
+  Tell(told, status());
+}
+
+void Syncer::Tell(std::vector<Waiter>& waiters, const Status& status) {
+  for (size_t turn = 0; turn < waiters.size(); ++turn) waiters[turn].done(status, turn);
 }
 
 void Syncer::Loop() {
-  std::unique_lock lock(mu_);
+  MutexLock lock(mu_);
   while (true) {
-    wake_.wait_for(lock, std::chrono::milliseconds(kIdleMillis), [this] { return stop_ || !waiters_.empty(); });
+    wake_.WaitFor(lock, std::chrono::milliseconds(kIdleMillis),
+                  [this]() BRAID_REQUIRES(mu_) { return stop_ || !waiters_.empty(); });
     const bool last = stop_;
-    if (last || dirty_ || !waiters_.empty()) SyncOnce(lock);
+    if (last || dirty_ || !waiters_.empty()) SyncOnce();
     if (last && waiters_.empty()) return;
   }
 }
 
-void Syncer::SyncOnce(std::unique_lock<std::mutex>& lock) {
+void Syncer::SyncOnce() {
   dirty_.exchange(false);
-  lock.unlock();
+  mu_.Unlock();
   if (failed_) {
-    Fail({});  // tells those who came late
-    lock.lock();
+    Fail({});  // wakes the writers that came late
+    mu_.Lock();
     return;
   }
   const LogPosition target = log_.newest();  // before the sync, so that the sync covers it
-  const Status status = log_.sync();
+  const Status status = log_.sync(target);
   if (!status.ok()) {
     Fail(status);
-    lock.lock();
+    mu_.Lock();
     return;
   }
   syncs_.fetch_add(1, std::memory_order_relaxed);
   std::vector<Waiter> told;
-  lock.lock();
-  durable_.store(std::max(durable_.load(), target), std::memory_order_release);
+  mu_.Lock();
+  BRAID_ASSERT(target >= durable_.load());  // the newest position only grows, and nobody else syncs
+  durable_.store(target, std::memory_order_release);
   const auto served = std::partition(waiters_.begin(), waiters_.end(),
                                      [target](const Waiter& waiter) { return waiter.position > target; });
   told.assign(std::make_move_iterator(served), std::make_move_iterator(waiters_.end()));
   waiters_.erase(served, waiters_.end());
-  lock.unlock();
-  for (Waiter& waiter : told) waiter.done({});
+  mu_.Unlock();
+  Tell(told, {});
   told.clear();
-  lock.lock();
+  mu_.Lock();
 }
 
 }  // namespace braid::storage

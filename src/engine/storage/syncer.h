@@ -1,13 +1,12 @@
-// Syncer: one thread that makes the log durable, and tells those who wait. One sync serves every waiting writer.
+// Syncer: one thread that makes the log durable, and wakes the writers that wait. One sync serves every waiting writer.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "braid/status.h"
 #include "engine/storage/store.h"
 
@@ -18,8 +17,8 @@ namespace braid::storage {
 class Syncer {
  public:
   struct Log {
-    std::function<LogPosition()> newest;  // the last position whose record is in the log (or its buffer)
-    std::function<Status()> sync;         // writes the buffer out and syncs the file
+    std::function<LogPosition()> newest;      // the last position whose record is in the log (or its buffer)
+    std::function<Status(LogPosition)> sync;  // writes the buffer out and syncs the file, past this position
   };
   explicit Syncer(Log log);
   ~Syncer();
@@ -28,7 +27,7 @@ class Syncer {
   /// Something was committed: durable within kIdleMillis, at once if somebody waits for it. Costs nothing but a store.
   void Committed();
   /// Runs `done` on the thread that syncs or fails (or here, if it is so already). It must be short.
-  void WhenDurable(LogPosition position, std::function<void(Status)> done);
+  void WhenDurable(LogPosition position, OnDurable done);
   Status WaitDurable(LogPosition position);
 
   LogPosition durable() const { return durable_.load(std::memory_order_acquire); }
@@ -44,21 +43,22 @@ class Syncer {
  private:
   struct Waiter {
     LogPosition position;
-    std::function<void(Status)> done;
+    OnDurable done;
   };
   void Loop();
-  void SyncOnce(std::unique_lock<std::mutex>& lock);
+  static void Tell(std::vector<Waiter>& waiters, const Status& status);
+  void SyncOnce() BRAID_REQUIRES(mu_);  ///< gives the lock back while it syncs and tells
 
   const Log log_;
   std::atomic<LogPosition> durable_{0};
   std::atomic<uint64_t> syncs_{0};
   std::atomic<bool> dirty_{false};
   std::atomic<bool> failed_{false};
-  mutable std::mutex mu_;  // guards what follows
-  std::condition_variable wake_;
-  std::vector<Waiter> waiters_;
-  Status failure_;
-  bool stop_ = false;
+  mutable Mutex mu_;
+  CondVar wake_;
+  std::vector<Waiter> waiters_ BRAID_GUARDED_BY(mu_);
+  Status failure_ BRAID_GUARDED_BY(mu_);
+  bool stop_ BRAID_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
 

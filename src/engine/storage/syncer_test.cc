@@ -14,7 +14,7 @@ struct FakeLog {
   Syncer::Log log() {
     return {.newest = [this] { return newest.load(); },
             .sync =
-                [this] {
+                [this](LogPosition) {
                   if (broken) return Status(Code::kInternalError, "no disk");
                   synced = newest.load();
                   return Status();
@@ -28,7 +28,7 @@ TEST(SyncerTest, WaitersAreServedInAnyOrder) {
   fake.newest = 100;
   std::atomic<int> told{0};
   for (LogPosition position = 100; position > 0; --position) {
-    syncer.WhenDurable(position, [&fake, &told, position](const Status& status) {
+    syncer.WhenDurable(position, [&fake, &told, position](const Status& status, size_t) {
       if (status.ok() && fake.synced >= position) ++told;
     });
   }

@@ -1,13 +1,16 @@
 // WriteSet: RocksDB's batch, with an index over its own bytes. The hash index serves Get; the ordered one is made when
-// the first cursor asks for it, so a set that is only written (an insert of many documents) never pays for it.
+// the first cursor needs it, so a set never pays for it that is only written (an insert of many documents), or whose
+// cursors go over collections that it has not changed.
 #include <rocksdb/write_batch.h>
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <set>
+#include <string>
+#include <unordered_set>
 
 #include "base/assert.h"
+#include "base/mutex.h"
 #include "engine/storage/store.h"
 #include "engine/storage/store_cursor.h"
 
@@ -16,6 +19,9 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr uint32_t kDeleted = UINT32_MAX;
+
+/// How many bytes of a key tell collections and indexes apart and, where keys name one, their shards (keys.h).
+size_t FamilySize(std::string_view key) { return key.starts_with('d') || key.starts_with('i') ? 7 : 5; }
 
 /// A change, as the place of its bytes in the batch.
 struct Change {
@@ -35,6 +41,9 @@ struct WriteSet::Impl {
   std::vector<uint32_t> slots;  // open addressing, linear: the newest change of a key, or kNone
   std::vector<uint32_t> marks;  // changes.size() at each save point
   size_t keys = 0;              // slots in use
+  // Of all keys that were ever changed here: keys of other families are as in the store.
+  std::unordered_set<std::string> families;
+  std::string newest_family;
 
   struct Order {
     const Impl* impl;
@@ -44,7 +53,9 @@ struct WriteSet::Impl {
     bool operator()(std::string_view a, uint32_t b) const { return a < impl->Key(b); }
   };
   std::optional<std::set<uint32_t, Order>> ordered;  // the newest change of each key; only if cursors are used
-  std::mutex order_mu;                               // cursors may be made by several threads at once
+  // Several threads may make cursors at once, and the first of them makes `ordered`. A thread that changes the set is
+  // alone with it and needs no lock.
+  Mutex order_mu;
 
   std::string_view Bytes(uint32_t at, uint32_t size) const { return std::string_view(batch.Data()).substr(at, size); }
   std::string_view Key(uint32_t change) const { return Bytes(changes[change].key_at, changes[change].key_size); }
@@ -57,6 +68,7 @@ struct WriteSet::Impl {
 
   /// The slot of the key, or the free one where it belongs.
   uint32_t& Slot(std::string_view key, uint32_t hash) {
+    BRAID_ASSERT(keys < slots.size());  // one is free, so the search ends
     const size_t mask = slots.size() - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
       uint32_t& slot = slots[i];
@@ -83,6 +95,20 @@ struct WriteSet::Impl {
     }
   }
 
+  void NoteFamily(std::string_view key) {
+    const std::string_view family = key.substr(0, FamilySize(key));
+    if (family == newest_family) return;
+    newest_family = family;
+    families.insert(newest_family);
+  }
+
+  /// False only if no key of the range was changed.
+  bool MayChange(const Range& range) const {
+    const std::string family = range.begin.substr(0, FamilySize(range.begin));
+    const bool is_within = family.size() == FamilySize(range.begin) && range.end.starts_with(family);
+    return !is_within || families.contains(family);
+  }
+
   /// Notes the record just appended to the batch.
   void Note(std::string_view key, std::optional<size_t> value_size) {
     if ((keys + 1) * 2 > slots.size()) Grow();
@@ -101,6 +127,7 @@ struct WriteSet::Impl {
       change.key_at = static_cast<uint32_t>(end - key.size());
     }
     change.hash = Hash(key);
+    NoteFamily(key);
     const auto number = static_cast<uint32_t>(changes.size());
     uint32_t& slot = Slot(key, change.hash);
     change.previous = slot;
@@ -110,11 +137,13 @@ struct WriteSet::Impl {
       ordered->erase(slot);
     }
     changes.push_back(change);
+    BRAID_ASSERT(Key(number) == key);  // where RocksDB has put it in the batch
     slot = number;
     if (ordered) ordered->insert(number);
   }
 
   void ForgetNewest() {
+    BRAID_ASSERT(!changes.empty());
     const auto number = static_cast<uint32_t>(changes.size() - 1);
     uint32_t& slot = Slot(Key(number), changes[number].hash);
     BRAID_ASSERT(slot == number);
@@ -129,7 +158,7 @@ struct WriteSet::Impl {
   }
 
   void OrderKeys() {
-    std::lock_guard lock(order_mu);
+    const MutexLock lock(order_mu);
     if (ordered) return;
     ordered.emplace(Order{this});
     for (uint32_t slot : slots) {
@@ -191,6 +220,10 @@ void WriteSet::PopSavePoint() {
   Must(impl_->batch.PopSavePoint());
 }
 
+bool WriteSet::HasChange(std::string_view key) const {
+  return impl_ != nullptr && impl_->keys > 0 && impl_->Slot(key, Impl::Hash(key)) != kNone;
+}
+
 Result<bool> WriteSet::Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const {
   if (impl_ != nullptr && impl_->keys > 0) {
     if (const uint32_t change = impl_->Slot(key, Impl::Hash(key)); change != kNone) {
@@ -202,13 +235,22 @@ Result<bool> WriteSet::Get(std::string_view key, const Snapshot& snapshot, Buffe
   return store_->Get(key, snapshot, out);
 }
 
-std::unique_ptr<Cursor> WriteSet::NewCursor(Range range, const Snapshot& snapshot) const {
-  if (impl_ == nullptr || impl_->keys == 0) return store_->NewCursor(std::move(range), snapshot);
+std::unique_ptr<Cursor> WriteSet::StoreCursorOver(Range range, const Snapshot& snapshot,
+                                                  std::unique_ptr<Cursor> spare) const {
+  if (spare != nullptr && spare->MoveTo(range)) return spare;
+  return store_->NewCursor(std::move(range), snapshot);
+}
+
+std::unique_ptr<Cursor> WriteSet::NewCursor(Range range, const Snapshot& snapshot,
+                                            std::unique_ptr<Cursor> spare) const {
+  if (impl_ == nullptr || impl_->keys == 0 || !impl_->MayChange(range)) {
+    return StoreCursorOver(std::move(range), snapshot, std::move(spare));
+  }
   impl_->OrderKeys();
   const auto& ordered = *impl_->ordered;
   const auto begin = ordered.lower_bound(std::string_view(range.begin));
   const auto end = range.end.empty() ? ordered.end() : ordered.lower_bound(std::string_view(range.end));
-  if (begin == end) return store_->NewCursor(std::move(range), snapshot);
+  if (begin == end) return StoreCursorOver(std::move(range), snapshot, std::move(spare));
   size_t count = 0;
   size_t bytes = 0;
   for (auto at = begin; at != end; ++at, ++count) {
@@ -220,7 +262,7 @@ std::unique_ptr<Cursor> WriteSet::NewCursor(Range range, const Snapshot& snapsho
     const bool deleted = impl_->IsDeleted(*at);
     changes.Add(impl_->Key(*at), deleted ? std::string_view() : impl_->ValueOf(*at), deleted);
   }
-  return NewOverlayCursor(store_->NewCursor(std::move(range), snapshot), std::move(changes));
+  return NewOverlayCursor(StoreCursorOver(std::move(range), snapshot, std::move(spare)), std::move(changes));
 }
 
 }  // namespace braid::storage

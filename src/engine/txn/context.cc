@@ -1,7 +1,11 @@
 #include "engine/txn/context.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
+
+#include "base/assert.h"
+#include "engine/storage/keys.h"
 
 namespace braid::txn {
 namespace {
@@ -23,7 +27,11 @@ Context::Context(Shared& shared, Operation& operation, Kind kind)
 
 Context::~Context() {
   Abort();
-  if (has_view_) shared_.locks.CloseView();
+  CloseView();
+}
+
+void Context::CloseView() {
+  if (std::exchange(has_view_, false)) shared_.locks.CloseView();
 }
 
 void Context::Enter(Operation& operation) {
@@ -33,21 +41,35 @@ void Context::Enter(Operation& operation) {
 
 void Context::FixSnapshot() {
   if (!snapshot_.empty()) return;
-  if (is_transaction() && !std::exchange(has_view_, true)) shared_.locks.OpenView();
+  BRAID_ASSERT(!has_view_);  // a view is opened before its snapshot is taken, and both stay to the end
+  has_view_ = is_transaction();
+  if (has_view_) shared_.locks.OpenView();
   snapshot_ = shared_.store.TakeSnapshot();
 }
 
 Result<bool> Context::Get(std::string_view key, storage::Buffer* out) const { return writes_.Get(key, snapshot_, out); }
 
-std::unique_ptr<storage::Cursor> Context::NewCursor(storage::Range range) const {
-  return writes_.NewCursor(std::move(range), snapshot_);
+std::unique_ptr<storage::Cursor> Context::NewCursor(storage::Range range,
+                                                    std::unique_ptr<storage::Cursor> spare) const {
+  return writes_.NewCursor(std::move(range), snapshot_, std::move(spare));
 }
 
 Status Context::Lock(std::string_view key) {
   const uint64_t hash = LockTable::HashOf(key);
-  BRAID_TRY(bool locked_now,
-            has_view_ ? shared_.locks.Lock(owner_, hash, snapshot_.position()) : shared_.locks.Lock(owner_, hash));
-  if (locked_now) locked_.push_back(hash);
+  const Result<bool> locked_now =
+      has_view_ ? shared_.locks.Lock(owner_, hash, snapshot_.position()) : shared_.locks.Lock(owner_, hash);
+  if (!locked_now.ok()) {
+    conflict_ = hash;
+    return locked_now.error();
+  }
+  if (*locked_now) locked_.push_back(hash);
+  return {};
+}
+
+Status Context::WaitForConflict() {
+  BRAID_ASSERT(!is_transaction() && locked_.empty() && writes_.empty());  // so nobody waits in a circle
+  BRAID_CHECK_OK(shared_.locks.Wait(owner_, conflict_, *operation_));
+  locked_.push_back(conflict_);
   return {};
 }
 
@@ -63,6 +85,7 @@ void Context::CountDocument(const catalog::CollectionPtr& collection, storage::S
 }
 
 void Context::NoteMultikey(std::shared_ptr<const catalog::Index> index, uint64_t bits) {
+  BRAID_ASSERT(Holds(storage::MultikeyKey(index->number)));
   index->multikey.fetch_or(bits);
   multikey_.emplace_back(std::move(index), bits);
 }
@@ -79,6 +102,7 @@ Status Context::FinishCommit(Result<storage::LogPosition> position) {
     Abort();
     return position.error();
   }
+  BRAID_ASSERT(writes_.empty() && *position > 0);
   for (const Delta& delta : deltas_) {
     delta.collection->state->documents.fetch_add(delta.documents, std::memory_order_relaxed);
     delta.collection->state->bytes.fetch_add(delta.bytes, std::memory_order_relaxed);
@@ -86,7 +110,9 @@ Status Context::FinishCommit(Result<storage::LogPosition> position) {
   for (const auto& [index, bits] : multikey_) index->multikey_stored.fetch_or(bits);
   deltas_.clear();
   multikey_.clear();
+  writes_charge_.Release();
   NotePosition(*position);
+  CloseView();  // so that this transaction's own changes are remembered only if others have a view
   ReleaseLocks(*position);
   return {};
 }
@@ -104,6 +130,7 @@ Status Context::Commit() {
 
 void Context::Abort() {
   writes_.Clear();
+  writes_charge_.Release();
   deltas_.clear();
   multikey_.clear();
   drafts_.clear();
@@ -111,8 +138,12 @@ void Context::Abort() {
   ReleaseLocks();
 }
 
+bool Context::Holds(std::string_view key) const {
+  return std::find(locked_.begin(), locked_.end(), LockTable::HashOf(key)) != locked_.end();
+}
+
 void Context::ReleaseLocks(storage::LogPosition changed_at) {
-  shared_.locks.Unlock(locked_, changed_at);
+  shared_.locks.Unlock(owner_, locked_, changed_at);
   locked_.clear();
 }
 

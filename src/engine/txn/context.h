@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
+#include "base/spill.h"
 #include "base/workers.h"
 #include "engine/catalog/catalog.h"
 #include "engine/storage/store.h"
@@ -23,7 +25,9 @@ struct Shared {
   LockTable& locks;
   Operations& operations;
   const Clock& clock;
-  Workers* workers = nullptr;  // null: every request does everything on its own thread
+  Workers* workers = nullptr;      // null: every request does everything on its own thread
+  MemoryBudget* memory = nullptr;  // null: no limit
+  SpillSpace* spill = nullptr;     // null: everything stays in memory
 };
 
 /// One request, or the requests of one transaction, one thread at a time. Reads go through the write set to the
@@ -55,13 +59,20 @@ class Context {
   storage::Snapshot TakeSnapshot() { return std::move(snapshot_); }
 
   storage::WriteSet& writes() { return writes_; }
+  /// The write set is about to grow: kExceededMemoryLimit if the server has no memory left for it.
+  Status ChargeWrites(size_t more) { return writes_charge_.Set(shared_.memory, writes_.bytes() + more); }
   Result<bool> Get(std::string_view key, storage::Buffer* out) const;
-  std::unique_ptr<storage::Cursor> NewCursor(storage::Range range) const;
+  /// `spare`: of this context and no longer needed, to be used again; may be null.
+  std::unique_ptr<storage::Cursor> NewCursor(storage::Range range,
+                                             std::unique_ptr<storage::Cursor> spare = nullptr) const;
 
   bool is_transaction() const { return kind_ == Kind::kTransaction; }
 
-  /// kWriteConflict at once if somebody else has it, or has changed it since a transaction's snapshot (LockTable).
+  /// kWriteConflict at once if another owner has it, or has changed it since a transaction's snapshot (LockTable).
   Status Lock(std::string_view key);
+  /// Of a statement that has let go of everything after a kWriteConflict: waits until it has the key that it could not
+  /// lock.
+  Status WaitForConflict();
 
   // Of a transaction (transaction.cc): collections that it made and nobody else sees yet, and those that it wrote to.
   /// Null if it made none of that name.
@@ -103,7 +114,9 @@ class Context {
     int64_t documents;
     int64_t bytes;
   };
+  void CloseView();
   void ReleaseLocks(storage::LogPosition changed_at = 0);
+  bool Holds(std::string_view key) const;  ///< looks through all of its locks
   void AddFigures();
   Status FinishCommit(Result<storage::LogPosition> position);
   Status CommitTransaction();
@@ -117,7 +130,9 @@ class Context {
   storage::Snapshot snapshot_;
   bool has_view_ = false;  // of a transaction: changes since its snapshot are remembered
   storage::WriteSet writes_;
+  MemoryCharge writes_charge_{MemoryHolder::kTransactions};
   std::vector<uint64_t> locked_;
+  uint64_t conflict_ = 0;  // the hash of the key that could not be locked last
   std::vector<Delta> deltas_;
   std::vector<std::pair<std::shared_ptr<const catalog::Index>, uint64_t>> multikey_;
   storage::LogPosition position_ = 0;

@@ -8,6 +8,7 @@
 #include <shared_mutex>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/storage/keys.h"
 #include "engine/txn/records.h"
@@ -84,9 +85,7 @@ class Build {
     *next = conflict ? keys[done] : behind;
     if (!conflict) return {};
     gate.unlock();
-    BRAID_CHECK_OK(context_.Check());
-    std::this_thread::sleep_for(kWaitForOthers);  // somebody's open transaction has the document
-    return {};
+    return batch.WaitForConflict();  // for an open transaction that has the document
   }
 
   static Status Document(Context& batch, const CollectionPtr& collection,
@@ -148,7 +147,7 @@ Result<IndexBuildResult> BuildIndexes(Context& context, const Namespace& ns, con
     bool wait = false;
     BRAID_TRY(std::vector<IndexSpec> fresh, NewOnes(*collection, specs, &wait));
     if (wait) {
-      std::this_thread::sleep_for(kWaitForOthers);
+      BRAID_CHECK_OK(context.operation().Wait(kWaitForOthers));
       continue;
     }
     result.indexes_before = result.indexes_after = collection->indexes.size();
@@ -163,6 +162,7 @@ Result<IndexBuildResult> BuildIndexes(Context& context, const Namespace& ns, con
   }
   std::vector<uint32_t> numbers;
   const auto& indexes = started.collection->indexes;
+  BRAID_ASSERT(added > 0 && added < indexes.size());  // behind those that were there, _id's at least
   for (size_t i = indexes.size() - added; i < indexes.size(); ++i) numbers.push_back(indexes[i]->number);
   result.indexes_before = indexes.size() - added;
   result.indexes_after = indexes.size();

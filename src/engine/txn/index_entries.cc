@@ -1,6 +1,7 @@
 // The form of index entries in the store (keys.h).
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/storage/keys.h"
 #include "engine/txn/records.h"
@@ -9,6 +10,7 @@ namespace braid::txn {
 
 std::string EntryKey(const catalog::Index& index, storage::ShardNumber shard, std::string_view values_key,
                      std::string_view id_key) {
+  BRAID_ASSERT(shard != storage::kNoShard);
   std::string key = storage::IndexPrefix(index.number, shard);
   key.append(values_key);
   if (!index.spec.unique) key.append(id_key);

@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/assert.h"
+
 namespace braid::txn {
 
 uint64_t LockTable::HashOf(std::string_view key) { return std::hash<std::string_view>()(key); }
+
+void LockTable::CloseView() {
+  const uint64_t before = views_.fetch_sub(1);
+  BRAID_ASSERT(before > 0);
+}
 
 storage::LogPosition LockTable::ChangedAt(const Stripe& stripe, uint64_t hash) {
   const auto at = stripe.changed.find(hash);
@@ -17,7 +24,7 @@ Result<bool> LockTable::Lock(LockOwner owner, uint64_t hash, storage::LogPositio
   static const Status changed(Code::kWriteConflict,
                               "WriteConflict: the document was changed after the transaction began");
   Stripe& stripe = StripeOf(hash);
-  std::lock_guard lock(stripe.mu);
+  const MutexLock lock(stripe.mu);
   const auto [it, inserted] = stripe.held.try_emplace(hash, owner);
   if (!inserted && it->second != owner) return held;
   if (inserted && read_at != kNewest && ChangedAt(stripe, hash) > read_at) {
@@ -27,13 +34,75 @@ Result<bool> LockTable::Lock(LockOwner owner, uint64_t hash, storage::LogPositio
   return inserted;
 }
 
-void LockTable::Unlock(std::span<const uint64_t> hashes, storage::LogPosition changed_at) {
+Status LockTable::Wait(LockOwner owner, uint64_t hash, Operation& operation) {
+  Stripe& stripe = StripeOf(hash);
+  Waiter waiter{owner, &operation};
+  const MutexLock lock(stripe.mu);
+  const auto [holder, is_free] = stripe.held.try_emplace(hash, owner);
+  if (is_free) return {};
+  BRAID_ASSERT(holder->second != owner);  // it would wait for itself
+  stripe.waiting[hash].push_back(&waiter);
+  ++operation.cost.conflicts;
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  const auto began = std::chrono::steady_clock::now();
+  Status status = AwaitGrant(stripe, hash, waiter);
+  const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - began;
+  waited_nanos_.fetch_add(waited.count(), std::memory_order_relaxed);
+  waits_.fetch_add(1, std::memory_order_relaxed);
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return status;
+}
+
+LockTable::Figures LockTable::figures() const {
+  return {waiting_.load(std::memory_order_relaxed), waits_.load(std::memory_order_relaxed),
+          std::chrono::nanoseconds(waited_nanos_.load(std::memory_order_relaxed))};
+}
+
+// The waiter is in the key's queue, and the stripe locked, as it is on return. On an error the waiter has left the
+// queue.
+Status LockTable::AwaitGrant(Stripe& stripe, uint64_t hash, Waiter& waiter) {
+  while (true) {
+    stripe.mu.Unlock();
+    const Status status = waiter.operation->Wait();
+    stripe.mu.Lock();
+    if (waiter.granted) {
+      BRAID_ASSERT(stripe.held.at(hash) == waiter.owner);
+      return {};
+    }
+    if (status.ok()) continue;
+    const auto queue = stripe.waiting.find(hash);
+    BRAID_ASSERT(queue != stripe.waiting.end());
+    std::erase(queue->second, &waiter);
+    if (queue->second.empty()) stripe.waiting.erase(queue);
+    return status;
+  }
+}
+
+// The key belongs to the first that waits for it, or to nobody.
+void LockTable::Release(Stripe& stripe, LockOwner owner, uint64_t hash) {
+  const auto held = stripe.held.find(hash);
+  BRAID_ASSERT(held != stripe.held.end() && held->second == owner);
+  const auto queue = stripe.waiting.find(hash);
+  if (queue == stripe.waiting.end()) {
+    stripe.held.erase(held);
+    return;
+  }
+  BRAID_ASSERT(!queue->second.empty());
+  Waiter* const first = queue->second.front();
+  queue->second.pop_front();
+  if (queue->second.empty()) stripe.waiting.erase(queue);
+  held->second = first->owner;
+  first->granted = true;
+  first->operation->Wake();  // under the stripe's lock, which the waiter takes before it goes on
+}
+
+void LockTable::Unlock(LockOwner owner, std::span<const uint64_t> hashes, storage::LogPosition changed_at) {
   // Not a plain load: either this finds the view that was opened before the commit, or the view's snapshot, taken after
   // it was opened, has the commit.
   const bool remember = changed_at > 0 && !hashes.empty() && views_.fetch_add(0) > 0;
   for (const uint64_t hash : hashes) {
     Stripe& stripe = StripeOf(hash);
-    std::lock_guard lock(stripe.mu);
+    const MutexLock lock(stripe.mu);
     if (remember) {
       if (stripe.changed.size() >= kChangedMax) {
         stripe.changed.clear();
@@ -42,7 +111,7 @@ void LockTable::Unlock(std::span<const uint64_t> hashes, storage::LogPosition ch
       stripe.changed[hash] = changed_at;
       stripe.newest = std::max(stripe.newest, changed_at);
     }
-    stripe.held.erase(hash);
+    Release(stripe, owner, hash);
   }
 }
 

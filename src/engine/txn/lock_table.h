@@ -1,55 +1,84 @@
 // LockTable: which keys are being changed. Held from before a key is read for a change until the change is committed.
-// And which keys were changed lately, for those who read an older state and must not change them too.
+// Which statements wait for them, in order. And which keys were changed lately, for transactions that read an older
+// state and must not change them too.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <mutex>
+#include <deque>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "braid/status.h"
 #include "engine/storage/store.h"
+#include "engine/txn/operation.h"
 
 namespace braid::txn {
 
 using LockOwner = uint64_t;
 
-/// Never waits: a key that somebody else holds is kWriteConflict at once, and the caller decides whether to let go of
-/// its own locks and try again (a plain statement) or to give up (a transaction). So there is no cycle of waiting. Keys
-/// are locked by a 64-bit hash: two keys that collide only conflict without need. Any thread.
+/// A key that another owner holds is kWriteConflict at once, and the caller decides whether to let go of its own locks
+/// and wait for the key (a plain statement) or to give up (a transaction). So there is no cycle of waiting. Statements
+/// that wait get the key one after another in the order in which they came: a lock that is released belongs to the
+/// first of them at once. Keys are locked by a 64-bit hash: two keys that collide only conflict without need. Any
+/// thread.
 class LockTable {
  public:
   static uint64_t HashOf(std::string_view key);
 
   /// From here on changes are remembered, until CloseView: called before the snapshot is taken that the view reads.
   void OpenView() { views_.fetch_add(1); }
-  void CloseView() { views_.fetch_sub(1); }
+  void CloseView();
 
   /// True if the lock is new, false if `owner` held it already. kWriteConflict also if the key was changed after
   /// `read_at`, the position of an open view; or may have been: if very many keys were changed, not all are remembered.
   Result<bool> Lock(LockOwner owner, uint64_t hash, storage::LogPosition read_at = kNewest);
-  /// Lets go of keys. `changed_at` is the commit that changed them; 0: none did.
-  void Unlock(std::span<const uint64_t> hashes, storage::LogPosition changed_at);
+  /// Waits until `owner`, who holds nothing, has the key. The error of `operation` if that ends first; then it has
+  /// not.
+  Status Wait(LockOwner owner, uint64_t hash, Operation& operation);
+  /// What waiting has come to.
+  struct Figures {
+    int64_t waiting = 0;  // now
+    uint64_t waits = 0;   // that are over
+    std::chrono::nanoseconds waited{0};
+  };
+  Figures figures() const;
+
+  /// Lets go of keys that `owner` holds. `changed_at` is the commit that changed them; 0: none did.
+  void Unlock(LockOwner owner, std::span<const uint64_t> hashes, storage::LogPosition changed_at);
 
  private:
   static constexpr storage::LogPosition kNewest = UINT64_MAX;
   static constexpr size_t kStripes = 64;
   static constexpr size_t kChangedMax = 8192;  // of a stripe
+  struct Waiter {
+    LockOwner owner;
+    Operation* operation;
+    bool granted = false;  // guarded by the stripe's lock
+  };
   struct Stripe {
-    std::mutex mu;
-    std::unordered_map<uint64_t, LockOwner> held;
-    std::unordered_map<uint64_t, storage::LogPosition> changed;
-    storage::LogPosition newest = 0;     // that was ever in `changed`
-    storage::LogPosition forgotten = 0;  // changes up to here may be missing in `changed`
+    Mutex mu;
+    std::unordered_map<uint64_t, LockOwner> held BRAID_GUARDED_BY(mu);
+    // For keys that are held; no empty queue.
+    std::unordered_map<uint64_t, std::deque<Waiter*>> waiting BRAID_GUARDED_BY(mu);
+    std::unordered_map<uint64_t, storage::LogPosition> changed BRAID_GUARDED_BY(mu);
+    storage::LogPosition newest BRAID_GUARDED_BY(mu) = 0;     // that was ever in `changed`
+    storage::LogPosition forgotten BRAID_GUARDED_BY(mu) = 0;  // changes up to here may be missing in `changed`
   };
   Stripe& StripeOf(uint64_t hash) { return stripes_[hash % kStripes]; }
-  static storage::LogPosition ChangedAt(const Stripe& stripe, uint64_t hash);
+  static void Release(Stripe& stripe, LockOwner owner, uint64_t hash) BRAID_REQUIRES(stripe.mu);
+  static Status AwaitGrant(Stripe& stripe, uint64_t hash, Waiter& waiter) BRAID_REQUIRES(stripe.mu);
+  static storage::LogPosition ChangedAt(const Stripe& stripe, uint64_t hash) BRAID_REQUIRES(stripe.mu);
 
   std::array<Stripe, kStripes> stripes_;
   std::atomic<uint64_t> views_{0};
+  std::atomic<int64_t> waiting_{0};
+  std::atomic<uint64_t> waits_{0};
+  std::atomic<int64_t> waited_nanos_{0};
 };
 
 }  // namespace braid::txn

@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/testing/testing.h"
 
 namespace braid::txn {
@@ -16,7 +17,7 @@ TEST(LockTableTest, OneOwnerAtATime) {
   EXPECT_FALSE(*table.Lock(1, key));  // again, by the same owner
   EXPECT_EQ(table.Lock(2, key).status().code(), Code::kWriteConflict);
   EXPECT_TRUE(*table.Lock(2, LockTable::HashOf("b")));
-  table.Unlock({&key, 1}, 0);
+  table.Unlock(1, {&key, 1}, 0);
   EXPECT_TRUE(*table.Lock(2, key));
 }
 
@@ -27,15 +28,15 @@ TEST(LockTableTest, AViewMayNotChangeWhatWasChangedSince) {
   const uint64_t untouched = LockTable::HashOf("untouched");
   table.OpenView();  // reads the state of position 10
   ASSERT_TRUE(*table.Lock(1, before));
-  table.Unlock({&before, 1}, 10);
+  table.Unlock(1, {&before, 1}, 10);
   ASSERT_TRUE(*table.Lock(1, after));
-  table.Unlock({&after, 1}, 11);
+  table.Unlock(1, {&after, 1}, 11);
   ASSERT_TRUE(*table.Lock(1, untouched));
-  table.Unlock({&untouched, 1}, 0);  // given up
+  table.Unlock(1, {&untouched, 1}, 0);  // given up
 
   EXPECT_EQ(table.Lock(2, after, 10).status().code(), Code::kWriteConflict);
   EXPECT_TRUE(*table.Lock(3, after));  // the refused one has not kept it
-  table.Unlock({&after, 1}, 0);
+  table.Unlock(3, {&after, 1}, 0);
   EXPECT_TRUE(*table.Lock(2, after, 11));  // a younger view
   EXPECT_TRUE(*table.Lock(2, before, 10));
   EXPECT_TRUE(*table.Lock(2, untouched, 10));
@@ -47,7 +48,7 @@ TEST(LockTableTest, NothingIsRememberedWithoutAView) {
   table.OpenView();
   table.CloseView();
   ASSERT_TRUE(*table.Lock(1, key));
-  table.Unlock({&key, 1}, 11);
+  table.Unlock(1, {&key, 1}, 11);
   EXPECT_TRUE(*table.Lock(2, key, 10));
 }
 
@@ -58,7 +59,7 @@ TEST(LockTableTest, ManyChangesAreForgottenOnTheSafeSide) {
   constexpr uint64_t kKeys = 2'000'000;
   for (uint64_t key = 0; key < kKeys; ++key) {
     ASSERT_TRUE(*table.Lock(1, key));
-    table.Unlock({&key, 1}, 100 + key);
+    table.Unlock(1, {&key, 1}, 100 + key);
   }
   for (uint64_t key = 0; key < kKeys; key += 1001) {
     ASSERT_EQ(table.Lock(2, key, 99).status().code(), Code::kWriteConflict) << key;
@@ -80,12 +81,76 @@ TEST(LockTableTest, ProtectsUnderContention) {
       for (int i = 0; i < kRounds; ++i) {
         while (!table.Lock(static_cast<LockOwner>(t), key).ok()) std::this_thread::yield();
         ++unprotected;
-        table.Unlock({&key, 1}, 0);
+        table.Unlock(static_cast<LockOwner>(t), {&key, 1}, 0);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(unprotected, kThreads * kRounds);
+}
+
+// Each waiter is enqueued before the next one comes, so the order is known.
+TEST(LockTableTest, WaitersGetTheKeyInTheOrderInWhichTheyCame) {
+  LockTable table;
+  Operations operations(Clock::System());
+  const uint64_t key = LockTable::HashOf("hot");
+  ASSERT_TRUE(*table.Lock(1, key));
+  Mutex mu;
+  std::vector<LockOwner> order;
+  std::vector<std::thread> threads;
+  for (LockOwner owner = 2; owner <= 9; ++owner) {
+    Operation* waiting = nullptr;
+    std::atomic<bool> started{false};
+    threads.emplace_back([&, owner] {
+      const Operations::Handle operation = operations.Start();
+      waiting = &*operation;
+      started = true;
+      EXPECT_OK(table.Wait(owner, key, *operation));
+      {
+        const MutexLock lock(mu);
+        order.push_back(owner);
+      }
+      table.Unlock(owner, {&key, 1}, 0);
+    });
+    while (!started || !waiting->waiting()) std::this_thread::yield();
+  }
+  EXPECT_EQ(table.Lock(10, key).status().code(), Code::kWriteConflict);
+  table.Unlock(1, {&key, 1}, 0);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(order, (std::vector<LockOwner>{2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_TRUE(*table.Lock(10, key));
+}
+
+TEST(LockTableTest, AWaiterThatIsKilledLeavesTheQueue) {
+  LockTable table;
+  Operations operations(Clock::System());
+  const uint64_t key = LockTable::HashOf("hot");
+  ASSERT_TRUE(*table.Lock(1, key));
+  std::atomic<int64_t> id{0};
+  Status status;
+  std::thread thread([&] {
+    const Operations::Handle operation = operations.Start();
+    id = operation->id;
+    status = table.Wait(2, key, *operation);
+  });
+  while (id == 0) std::this_thread::yield();
+  EXPECT_TRUE(operations.Kill(id, Code::kInterrupted));
+  thread.join();
+  EXPECT_EQ(status.code(), Code::kInterrupted);
+  table.Unlock(1, {&key, 1}, 0);
+  EXPECT_TRUE(*table.Lock(3, key));
+}
+
+TEST(LockTableTest, AWaiterWhoseTimeIsOverLeavesTheQueue) {
+  LockTable table;
+  Operations operations(Clock::System());
+  const uint64_t key = LockTable::HashOf("hot");
+  ASSERT_TRUE(*table.Lock(1, key));
+  const Operations::Handle operation =
+      operations.Start([](Operation& started) { started.deadline = started.started + std::chrono::milliseconds(20); });
+  EXPECT_EQ(table.Wait(2, key, *operation).code(), Code::kMaxTimeMSExpired);
+  table.Unlock(1, {&key, 1}, 0);
+  EXPECT_TRUE(*table.Lock(3, key));
 }
 
 }  // namespace

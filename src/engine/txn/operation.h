@@ -5,15 +5,29 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/fiber.h"
+#include "base/mutex.h"
+#include "base/work.h"
 #include "braid/status.h"
 #include "engine/bson/value.h"
 
 namespace braid::txn {
+
+/// What an operation has cost so far: for the log of slow operations and the profiler.
+struct OperationCost {
+  uint64_t keys_examined = 0;
+  uint64_t documents_examined = 0;
+  uint64_t conflicts = 0;              // locks that it met and waited for
+  std::chrono::nanoseconds waited{0};  // for locks, for its session and the like
+  std::chrono::nanoseconds cpu{0};     // of the threads that it ran on; zero: not measured
+  std::string plan;                    // "IXSCAN { a: 1 }"; empty: none, or it was not asked for
+};
 
 /// Checked in every loop. Any thread may kill; only the running thread writes the rest.
 struct Operation {
@@ -32,19 +46,64 @@ struct Operation {
   std::atomic<uint64_t> progress_done{0};  // an index build's documents
   std::atomic<uint64_t> progress_total{0};
   const char* message = "";               // what the progress is of
+  bool gives_way = false;                 // lets others go first when it runs long: it holds no lock then
   const Clock* clock = &Clock::System();  // of `started` and `deadline`
+  OperationCost cost;
+  /// From this moment on the operation is one that is logged or profiled, and worth describing.
+  std::chrono::steady_clock::time_point recorded_from = std::chrono::steady_clock::time_point::max();
+
+  bool IsRecorded() const {
+    return recorded_from != std::chrono::steady_clock::time_point::max() && clock->Now() >= recorded_from;
+  }
 
   /// OK, kMaxTimeMSExpired, or what killed it. Cheap: reads the clock only now and then.
   Status Check();
+  /// Waits until somebody calls Wake(), the operation is killed, its time is over, or `longest` has passed: OK, or as
+  /// Check(). May return OK without need. The thread goes on with other requests meanwhile (base/fiber.h): no lock may
+  /// be held.
+  Status Wait(std::chrono::steady_clock::duration longest = std::chrono::steady_clock::duration::max());
+  /// The caller holds a lock that the waiter takes after Wait().
+  void Wake() { parking_.Unpark(); }
+  bool waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
  private:
+  friend class Operations;
+  friend class OperationWork;
+  Status CheckNow();
   std::atomic<uint32_t> checks_{0};  // several threads may work on one operation
+  std::atomic<bool> waiting_{false};
+  std::chrono::steady_clock::time_point wake_at_ =
+      std::chrono::steady_clock::time_point::max();  // guarded by the owner's mutex
+  Parking parking_;
+  class Operations* owner_ = nullptr;
+  size_t place_ = 0;  // in the owner's list; guarded by its mutex too
+};
+
+/// What an operation computes: stops when the operation is to stop. Measures its CPU time: from the first question
+/// whether it is to stop, so that those that are quick are not made slower by it.
+class OperationWork final : public Work {
+ public:
+  OperationWork(Operation& operation, MemoryBudget* budget) : Work(budget), operation_(operation) {}
+
+  /// From here on; at once for operations that are recorded however quick they are.
+  void MeasureCpu();
+  /// Adds what was used since to the operation's cost.
+  void Leave() override;
+  void Enter() override;
+
+ private:
+  Status Interrupted() override;
+
+  Operation& operation_;
+  bool measures_ = false;
+  std::chrono::nanoseconds cpu_before_{0};  // of the thread
 };
 
 /// Every operation of the moment. Any thread.
 class Operations {
  public:
-  explicit Operations(const Clock& clock) : clock_(clock) {}
+  explicit Operations(const Clock& clock);
+  ~Operations();
 
   /// Listed while alive.
   class Handle {
@@ -64,15 +123,26 @@ class Operations {
   bool Kill(int64_t id, Code code);
   void KillAll(Code code);
   void KillSession(std::string_view lsid, Code code);
+  void KillConnection(int64_t connection, Code code);
   size_t size() const;
   void ForEach(const std::function<void(const Operation&)>& visit) const;
 
  private:
+  friend struct Operation;
   void Finish(const Operation* operation);
+  void BeginTimedWait(Operation& operation, std::chrono::steady_clock::time_point wake_at);
+  void EndTimedWait(Operation& operation);
+  void KillIf(const std::function<bool(const Operation&)>& chosen, Code code);
+  void WatchDeadlines();
+
   const Clock& clock_;
-  mutable std::mutex mu_;
-  int64_t last_id_ = 0;
-  std::vector<Operation*> running_;  // few: one a thread
+  mutable Mutex mu_;
+  int64_t last_id_ BRAID_GUARDED_BY(mu_) = 0;
+  std::vector<Operation*> running_ BRAID_GUARDED_BY(mu_);
+  bool stopping_ BRAID_GUARDED_BY(mu_) = false;
+  int64_t timed_waits_ BRAID_GUARDED_BY(mu_) = 0;  // operations that wait, but not for ever
+  CondVar watch_;
+  std::thread watcher_;  // wakes those whose time is over
 };
 
 }  // namespace braid::txn

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/assert.h"
 #include "engine/storage/keys.h"
 #include "engine/txn/record_errors.h"
 #include "engine/txn/records.h"
@@ -29,6 +30,16 @@ bool SamePlainKey(const catalog::IndexSpec& spec, const bson::View* before, cons
 
 std::string ShardBytes(storage::ShardNumber shard) {
   return {static_cast<char>(shard >> 8), static_cast<char>(shard & 0xff)};
+}
+
+/// A transaction takes a unique key only if its snapshot shows the key as it is now: kWriteConflict. Its lock does not
+/// tell, because a key that is given up is not locked.
+Status CheckUnchanged(Context& context, std::string_view key, bool found, const storage::Buffer& newest) {
+  if (!context.is_transaction() || context.snapshot().empty()) return {};
+  storage::Buffer seen;
+  BRAID_TRY(const bool was_there, context.Get(key, &seen));
+  if (was_there == found && (!found || seen.view() == newest.view())) return {};
+  return {Code::kWriteConflict, "WriteConflict: the unique key was changed after the transaction began"};
 }
 
 }  // namespace
@@ -86,6 +97,7 @@ Status RecordChange::CheckEverywhere(const Index& index, const IndexEntry& entry
 }
 
 Status RecordChange::Plan(const std::shared_ptr<const Index>& index, const Version& before, const Version& after) {
+  BRAID_ASSERT(index->number != 0);  // documents are in the order of _id themselves
   const bool moves = before.document != nullptr && after.document != nullptr && before.shard != after.shard;
   if (!moves && SamePlainKey(index->spec, before.document, after.document)) return {};
   BRAID_TRY(IndexEntries old_entries, EntriesOf(*index, before.document));
@@ -170,6 +182,7 @@ void RecordChange::WriteDocument(const Version& before, const Version& after) {
   const bool moves = before.document != nullptr && after.document != nullptr && before.shard != after.shard;
   if (before.document != nullptr && (after.document == nullptr || moves)) writes.Delete(DocumentKeyOn(before.shard));
   if (after.document != nullptr) writes.Put(DocumentKeyOn(after.shard), after.document->bytes());
+  BRAID_ASSERT(before.document != nullptr || after.document != nullptr);
   const bson::View any = after.document != nullptr ? *after.document : *before.document;
   if (collection_->placement->keeps_global_keys() && !collection_->PlacedById(any.Find("_id"))) {
     const std::string key = storage::GlobalKey(collection_->number, id_key_);
@@ -185,6 +198,9 @@ void RecordChange::WriteDocument(const Version& before, const Version& after) {
   };
   count(before, -1);
   count(after, 1);
+  if (!collection_->sharded()) return;
+  if (after.document == nullptr || moves) collection_->state->by_shard.CountWritten(before.shard);
+  if (after.document != nullptr) collection_->state->by_shard.CountWritten(after.shard);
 }
 
 Status RecordChange::WriteGlobalKeys(const Version& document) {

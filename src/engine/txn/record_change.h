@@ -8,9 +8,6 @@
 
 namespace braid::txn {
 
-/// A transaction changes only what is still as its snapshot shows it: kWriteConflict. `newest` is what the key has now.
-Status CheckUnchanged(Context& context, std::string_view key, bool found, const storage::Buffer& newest);
-
 /// Where a version of a document is, or is to be.
 struct Version {
   const bson::View* document = nullptr;  // null: there is no such version

@@ -4,7 +4,7 @@
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "engine/query/match/json_schema.h"
+#include "engine/language/match/json_schema.h"
 
 namespace braid::txn {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/key_encoding.h"
@@ -20,21 +21,14 @@ using catalog::Index;
 
 constexpr size_t kWriteSetBytesMax = 256u << 20;
 
-Status CheckRoom(Context& context) {
-  if (context.writes().bytes() < kWriteSetBytesMax) return {};
+/// Before `bytes` more are added.
+Status CheckRoom(Context& context, size_t bytes) {
+  if (context.writes().bytes() < kWriteSetBytesMax) return context.ChargeWrites(bytes);
   return {Code::kTransactionTooLarge,
           StrCat("the changes to be committed together exceed ", kWriteSetBytesMax, " bytes")};
 }
 
 }  // namespace
-
-Status CheckUnchanged(Context& context, std::string_view key, bool found, const storage::Buffer& newest) {
-  if (!context.is_transaction() || context.snapshot().empty()) return {};
-  storage::Buffer seen;
-  BRAID_TRY(bool was_there, context.Get(key, &seen));
-  if (was_there == found && (!found || seen.view() == newest.view())) return {};
-  return {Code::kWriteConflict, "WriteConflict: the document was changed after the transaction began"};
-}
 
 std::string IdKey(const bson::Value& id, const bson::Collation* collation) {
   std::string key;
@@ -56,7 +50,6 @@ Result<std::optional<storage::ShardNumber>> GlobalPlace(Context& context, const 
   using Place = std::optional<storage::ShardNumber>;
   const std::string key = storage::GlobalKey(collection.number, id_key);
   BRAID_TRY(const bool found, context.writes().Get(key, {}, buffer));
-  BRAID_CHECK_OK(CheckUnchanged(context, key, found, *buffer));
   if (!found) return Place();
   const std::string_view bytes = buffer->view();
   if (bytes.size() != 2) return Status(Code::kStorageCorrupt, "an entry of _id over all shards is damaged");
@@ -96,14 +89,14 @@ std::string KeyOn(const Collection& collection, storage::ShardNumber shard, std:
   return storage::DocumentPrefix(collection.number, shard).append(id_key);
 }
 
-/// Reads the newest version on the first of the shards that has it. In a transaction it must be that of its snapshot.
+/// Reads the newest version on the first of the shards that has it. In a transaction it is that of its snapshot,
+/// because the document could be locked: every writer of it holds the same lock.
 Result<std::optional<storage::ShardNumber>> ReadOn(Context& context, const Collection& collection,
                                                    std::string_view id_key, const sharding::ShardNumbers& places,
                                                    storage::Buffer* out) {
   for (const storage::ShardNumber place : places) {
     const std::string key = KeyOn(collection, place, id_key);
     BRAID_TRY(const bool found, context.writes().Get(key, {}, out));
-    BRAID_CHECK_OK(CheckUnchanged(context, key, found, *out));
     if (found) return std::optional(place);
   }
   return std::optional<storage::ShardNumber>();
@@ -136,8 +129,15 @@ Result<std::optional<storage::ShardNumber>> ReadForChange(Context& context, cons
   return ReadOn(context, collection, id_key, places, out);
 }
 
+Result<bool> LockNewest(Context& context, const Collection& collection, std::string_view id_key,
+                        storage::ShardNumber shard) {
+  BRAID_CHECK_OK(context.Lock(KeyOn(collection, storage::kNoShard, id_key)));
+  if (!context.is_transaction() || context.snapshot().empty()) return false;
+  return !context.writes().HasChange(KeyOn(collection, shard, id_key));
+}
+
 Status Insert(Context& context, const CollectionPtr& collection, bson::View document, const WriteOptions& options) {
-  BRAID_CHECK_OK(CheckRoom(context));
+  BRAID_CHECK_OK(CheckRoom(context, document.size()));
   if (!options.bypass_validation) BRAID_CHECK_OK(CheckValidator(*collection, nullptr, document));
   const bson::Value id = document.Find("_id");
   Version after{.document = &document};
@@ -160,7 +160,7 @@ Status Insert(Context& context, const CollectionPtr& collection, bson::View docu
 
 Status Replace(Context& context, const CollectionPtr& collection, storage::ShardNumber shard, bson::View before,
                bson::View after, const WriteOptions& options) {
-  BRAID_CHECK_OK(CheckRoom(context));
+  BRAID_CHECK_OK(CheckRoom(context, after.size()));
   if (!options.bypass_validation) BRAID_CHECK_OK(CheckValidator(*collection, &before, after));
   const Version old{&before, shard};
   Version changed{&after, shard};
@@ -177,7 +177,7 @@ Status Replace(Context& context, const CollectionPtr& collection, storage::Shard
 }
 
 Status Remove(Context& context, const CollectionPtr& collection, storage::ShardNumber shard, bson::View before) {
-  BRAID_CHECK_OK(CheckRoom(context));
+  BRAID_CHECK_OK(CheckRoom(context, 0));
   const Version old{&before, shard};
   RecordChange change(context, collection, IdKey(before.Find("_id"), collection->collation.get()));
   BRAID_CHECK_OK(change.PlanAll(old, {}));
@@ -188,6 +188,7 @@ Status Remove(Context& context, const CollectionPtr& collection, storage::ShardN
 
 Status Move(Context& context, const CollectionPtr& collection, storage::ShardNumber from, storage::ShardNumber to,
             bson::View document) {
+  BRAID_ASSERT(from != to);
   const Version old{&document, from};
   const Version moved{&document, to};
   RecordChange change(context, collection, IdKey(document.Find("_id"), collection->collation.get()));

@@ -22,6 +22,12 @@ Result<std::optional<storage::ShardNumber>> ReadForChange(Context& context, cons
 Result<std::optional<storage::ShardNumber>> ReadForChange(Context& context, const catalog::Collection& collection,
                                                           const bson::Value& id, storage::Buffer* out);
 
+/// Locks a document that this context has just read on `shard`. True if that is its newest version, so that it need not
+/// be read again: in a transaction, which gets no lock on what was changed after its snapshot, unless it has changed
+/// the document itself.
+Result<bool> LockNewest(Context& context, const catalog::Collection& collection, std::string_view id_key,
+                        storage::ShardNumber shard);
+
 /// An entry of an index, as keys.h draws it.
 struct StoredEntry {
   std::string_view id_key;  // of the document it belongs to

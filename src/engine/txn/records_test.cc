@@ -278,6 +278,33 @@ TEST_F(RecordsTest, TransactionsMeetConflictsAtOnce) {
   ASSERT_OK(Check());
 }
 
+TEST_F(RecordsTest, WhatATransactionHasReadIsNewestUntilItChangesIt) {
+  Create();
+  ASSERT_OK(Insert("{'_id': 1, 'n': 0}"));
+  const bson::OwnedValue id(J("{'_id': 1}").Find("_id"));
+  const std::string id_key = IdKey(id);
+  Operations::Handle operation = operations_.Start();
+  {
+    Context statement(*shared_, *operation);
+    EXPECT_FALSE(*LockNewest(statement, *Find(), id_key, 0));  // somebody may have changed it since it was read
+  }
+  {
+    Context transaction(*shared_, *operation, Context::Kind::kTransaction);
+    transaction.FixSnapshot();
+    EXPECT_TRUE(*LockNewest(transaction, *Find(), id_key, 0));
+    storage::Buffer before;
+    ASSERT_TRUE(*ReadForChange(transaction, *Find(), id, &before));
+    ASSERT_OK(txn::Replace(transaction, Find(), 0, bson::View(before.view()), J("{'_id': 1, 'n': 1}")));
+    EXPECT_FALSE(*LockNewest(transaction, *Find(), id_key, 0));
+  }
+  {
+    Context transaction(*shared_, *operation, Context::Kind::kTransaction);
+    transaction.FixSnapshot();
+    ASSERT_OK(Replace(J("{'_id': 1, 'n': 2}")));
+    EXPECT_EQ(LockNewest(transaction, *Find(), id_key, 0).status().code(), Code::kWriteConflict);
+  }
+}
+
 TEST_F(RecordsTest, ValidationFindsLies) {
   Create();
   ASSERT_OK(Build({"{'key': {'a': 1}, 'name': 'a'}"}));

@@ -5,6 +5,7 @@
 // commit it holds the gates of all collections that it wrote to, and gives up if one of them is not as it was.
 #include <shared_mutex>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/txn/context.h"
 
@@ -26,6 +27,7 @@ catalog::CollectionPtr Context::FindDraft(const catalog::Namespace& ns) const {
 }
 
 void Context::KeepDraft(catalog::CollectionPtr draft) {
+  BRAID_ASSERT(is_transaction());
   for (catalog::CollectionPtr& known : drafts_) {
     if (known->number != draft->number) continue;
     known = std::move(draft);
@@ -40,25 +42,22 @@ Status Context::NoteWriter(const catalog::CollectionPtr& collection) {
   return fresh || at->second == collection ? Status() : Changed(collection->ns);
 }
 
-// In the order of the collections' numbers; the catalogue changes one collection at a time and holds no gate while it
-// waits for another, so nobody can wait in a circle.
+// In the order of the collections' numbers, as the catalogue takes the gates of two, and before the catalogue's mutex,
+// so nobody can wait in a circle.
 Result<storage::LogPosition> Context::CommitUnderGates() {
   std::vector<std::shared_lock<std::shared_mutex>> gates;
   for (const auto& [number, collection] : written_) {
     gates.emplace_back(collection->state->gate);
     if (shared_.catalog.Find(collection->ns) != collection) return Changed(collection->ns);
   }
-  return shared_.store.Commit(writes_);
+  if (drafts_.empty()) return shared_.store.Commit(writes_);
+  return shared_.catalog.Publish(drafts_, writes_);
 }
 
 Status Context::CommitTransaction() {
   if (before_commit_) before_commit_(writes_);
   AddFigures();
-  if (!drafts_.empty()) {
-    BRAID_CHECK_OK(FinishCommit(shared_.catalog.Publish(drafts_, writes_, [this] { return CommitUnderGates(); })));
-  } else if (!writes_.empty()) {
-    BRAID_CHECK_OK(FinishCommit(CommitUnderGates()));
-  }
+  if (changes_something()) BRAID_CHECK_OK(FinishCommit(CommitUnderGates()));
   Abort();  // lets go of the rest
   return {};
 }

@@ -1,12 +1,15 @@
 // The TTL sweeper.
 #include "engine/txn/ttl.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <shared_mutex>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "engine/bson/arena.h"
 #include "engine/bson/key_encoding.h"
 #include "engine/storage/keys.h"
@@ -30,6 +33,7 @@ storage::Range DatesUntil(const catalog::Index& index, storage::ShardNumber shar
   std::string first = bound(std::numeric_limits<int64_t>::min());
   std::string last = bound(until_millis);
   if (descending) std::swap(first, last);
+  BRAID_ASSERT(first <= last);
   return {std::move(first), storage::PrefixEnd(last)};
 }
 
@@ -70,19 +74,21 @@ Result<uint64_t> SweepBatch(Shared& shared, Operation& operation, const catalog:
 
 }  // namespace
 
-TtlSweeper::TtlSweeper(Shared& shared) : shared_(shared), thread_([this] { Loop(); }) {}
+TtlSweeper::TtlSweeper(Shared& shared)
+    : shared_(shared), clean_until_millis_(shared.clock.NowMillis()), thread_([this] { Loop(); }) {}
 
 TtlSweeper::~TtlSweeper() {
   {
-    std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   thread_.join();
 }
 
 Result<uint64_t> TtlSweeper::Sweep() {
-  std::lock_guard one_at_a_time(sweep_mu_);
+  const MutexLock one_at_a_time(sweep_mu_);
+  const int64_t began_millis = shared_.clock.NowMillis();
   Operations::Handle operation = shared_.operations.Start([](Operation& started) { started.name = "ttl"; });
   uint64_t total = 0;
   for (const catalog::CollectionPtr& collection : shared_.catalog.All()) {
@@ -101,16 +107,21 @@ Result<uint64_t> TtlSweeper::Sweep() {
     }
   }
   ++passes_;
+  clean_until_millis_ = began_millis;
   return total;
 }
 
+std::chrono::milliseconds TtlSweeper::lag() const {
+  return std::chrono::milliseconds(std::max<int64_t>(0, shared_.clock.NowMillis() - clean_until_millis_));
+}
+
 void TtlSweeper::Loop() {
-  std::unique_lock lock(mu_);
-  while (!wake_.wait_for(lock, kEvery, [this] { return stop_; })) {
-    lock.unlock();
+  MutexLock lock(mu_);
+  while (!wake_.WaitFor(lock, kEvery, [this]() BRAID_REQUIRES(mu_) { return stop_; })) {
+    lock.Unlock();
     const auto swept = Sweep();
     if (!swept.ok()) log::warn("TTL pass: {}", swept.error().ToString());
-    lock.lock();
+    lock.Lock();
   }
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
+#include <chrono>
 #include <thread>
 
+#include "base/mutex.h"
 #include "engine/txn/context.h"
 
 namespace braid::txn {
@@ -19,16 +19,19 @@ class TtlSweeper {
   Result<uint64_t> Sweep();
   uint64_t passes() const { return passes_; }
   uint64_t removed() const { return removed_; }
+  /// How long ago the last whole pass began: what had expired before is removed, unless it was in use then.
+  std::chrono::milliseconds lag() const;
 
  private:
   void Loop();
   Shared& shared_;
+  std::atomic<int64_t> clean_until_millis_;  // the beginning of the last whole pass
   std::atomic<uint64_t> passes_{0};
   std::atomic<uint64_t> removed_{0};
-  std::mutex sweep_mu_;  // one pass at a time
-  std::mutex mu_;        // guards stop_
-  std::condition_variable wake_;
-  bool stop_ = false;
+  Mutex sweep_mu_;  // guards no member: one pass at a time
+  Mutex mu_;
+  CondVar wake_;
+  bool stop_ BRAID_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
 

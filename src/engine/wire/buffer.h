@@ -6,6 +6,8 @@
 #include <memory>
 #include <string_view>
 
+#include "base/assert.h"
+
 namespace braid::wire {
 
 /// Move-only. Not thread-safe.
@@ -14,7 +16,10 @@ class Buffer {
   char* data() { return data_.get(); }
   const char* data() const { return data_.get(); }
   size_t capacity() const { return capacity_; }
-  std::string_view View(size_t from, size_t size) const { return {data_.get() + from, size}; }
+  std::string_view View(size_t from, size_t size) const {
+    BRAID_ASSERT(from <= capacity_ && size <= capacity_ - from);
+    return {data_.get() + from, size};
+  }
 
   /// Room for at least `capacity` bytes; the first `keep` stay.
   void Reserve(size_t capacity, size_t keep) {
@@ -28,6 +33,7 @@ class Buffer {
 
  private:
   void Reallocate(size_t capacity, size_t keep) {
+    BRAID_ASSERT(keep <= capacity && keep <= capacity_);
     std::unique_ptr<char[]> fresh(new char[capacity]);  // not make_unique: that would write zeros
     if (keep > 0) std::memcpy(fresh.get(), data_.get(), keep);
     data_ = std::move(fresh);

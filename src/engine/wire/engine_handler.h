@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "engine/commands/command.h"
 #include "engine/commands/engine.h"
 #include "engine/wire/handler.h"
 
@@ -15,12 +16,15 @@ class EngineHandler final : public Handler {
 
   commands::Client Connect(std::string remote) override { return engine_.Connect(std::move(remote)); }
   void Disconnect(const commands::Client& client) override { engine_.Disconnect(client); }
+  void Interrupt(const commands::Client& client) override { engine_.Interrupt(client); }
   commands::Reply Run(commands::Client& client, const commands::Request& request) override {
     return engine_.Run(client, request);
   }
-  void WhenDurable(uint64_t position, std::function<void(Status)> done) override {
+  bool IsQuick(const commands::Request& request) override { return commands::IsQuick(request); }
+  void WhenDurable(uint64_t position, std::function<void(Status, size_t turn)> done) override {
     engine_.WhenDurable(position, std::move(done));
   }
+  MemoryBudget* memory() override { return &engine_.memory(); }
   void BeginShutdown() override { engine_.BeginShutdown(); }
 
  private:

@@ -11,28 +11,38 @@ namespace braid::wire {
 
 /// Used by one thread at a time. Handler and client must outlive it.
 ///
-///   exchange.Read(bytes);            // parse; bytes stay in place until Finish
+///   exchange.Read(bytes);            // decompress, parse; bytes stay in place until ForgetRequest or Finish
 ///   exchange.Run(client);            // the handler's work
+///   exchange.Prepare();              // part of the work, too
 ///   … if durable_at() > 0: wait for the log, and Fail(status) if the log failed …
 ///   if (exchange.Frame()) send(exchange.parts());
+///   exchange.ForgetRequest();        // while the reply is on its way
 ///   exchange.Finish();
 class Exchange {
  public:
   explicit Exchange(Handler& handler) : handler_(handler) {}
 
-  /// Parses one whole message. An error becomes the reply, and Run() does nothing.
-  void Read(std::string_view message);
+  /// Parses one whole message; one that is larger than `bytes_max` when it is decompressed is an error. An error
+  /// becomes the reply, and Run() does nothing.
+  void Read(std::string_view message, uint64_t bytes_max = kMessageBytesMax);
+  /// The status becomes the reply to a message that was not read; `head` are its first bytes, the header at least.
+  void Refuse(std::string_view head, const Status& status);
   void Run(commands::Client& client);
+  /// Compresses a large reply, on the thread of the request rather than that of the sender.
+  void Prepare();
   /// Replaces the reply by an error.
   void Fail(const Status& status);
   /// Builds the reply's bytes; false if there is nothing to send.
   bool Frame();
   const ReplyFrame& frame() const { return frame_; }
-  /// Gives memory back after a large message.
+  /// The request is not needed any more: gives back what a large one took.
+  void ForgetRequest();
+  /// The same for the reply, and for the request if that was not forgotten.
   void Finish();
 
   /// Of the request just read; empty if it could not be read.
   std::string_view command() const { return message_.request.name; }
+  const commands::Request& request() const { return message_.request; }
   const Status& error() const { return error_; }
   /// Where the log must be durable before the reply may be sent; 0: nothing to wait for.
   uint64_t durable_at() const { return message_.answerable ? reply_.durable_at : 0; }
@@ -43,10 +53,12 @@ class Exchange {
   Handler& handler_;
   Message message_;
   Buffer scratch_;
+  MemoryCharge scratch_charge_{MemoryHolder::kMessages};
   Status error_;
   commands::Reply reply_;
   ReplyFrame frame_;
   int32_t replies_ = 0;
+  bool framed_ = false;
   bool close_ = false;
 };
 

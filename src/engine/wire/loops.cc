@@ -6,13 +6,15 @@
 #include <boost/asio/post.hpp>
 
 #include "base/log.h"
+#include "base/mutex.h"
 
 namespace braid::wire {
 namespace {
 
 constexpr int kQuietTicksMax = 200;  // ticks without a handler before the watcher sleeps until it is woken
 
-thread_local std::atomic<int64_t>* busy_since = nullptr;  // of the loop thread we are
+thread_local std::atomic<int64_t>* busy_since = nullptr;  // of the thread that we are
+thread_local bool is_loop_thread = false;
 
 int64_t SteadyNanos() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -21,15 +23,17 @@ int64_t SteadyNanos() {
 
 }  // namespace
 
+bool Loops::IsLoopThread() { return is_loop_thread; }
+
 Loops::Busy::Busy(Loops& loops) {
   // Sequentially consistent with Watch(): either it sees our mark before it sleeps, or we see that it sleeps.
   if (busy_since != nullptr) busy_since->store(SteadyNanos());
   if (loops.watcher_sleeps_.load()) {
     {
-      std::lock_guard lock(loops.mutex_);
+      const MutexLock lock(loops.mutex_);
       loops.watcher_sleeps_.store(false);
     }
-    loops.wake_.notify_one();
+    loops.wake_.NotifyOne();
   }
 }
 
@@ -39,8 +43,13 @@ Loops::Busy::~Busy() {
 
 Loops::Loops(const LoopsOptions& options) : options_(options) {
   const size_t count = options.loops > 0 ? options.loops : std::max(1u, std::thread::hardware_concurrency());
-  for (size_t i = 0; i < count; ++i) loops_.push_back(std::make_unique<Loop>());
+  loops_.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    loops_.push_back(std::make_unique<Loop>());
+    loops_.back()->taken_max_ = static_cast<int64_t>(std::max<size_t>(1, options.threads_max / count));
+  }
   for (auto& loop : loops_) AddWorker(*loop);
+  for (size_t i = 0; i < count; ++i) AddWorker(lane_);
   watcher_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "braid-watcher");
     Watch();
@@ -51,16 +60,18 @@ Loops::~Loops() { Stop(); }
 
 void Loops::Stop() {
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_) return;
     stopping_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   watcher_.join();
   for (auto& loop : loops_) loop->context_.stop();
+  lane_.context_.stop();
   for (auto& loop : loops_) {
     for (auto& worker : loop->workers_) worker->thread.join();
   }
+  for (auto& worker : lane_.workers_) worker->thread.join();
 }
 
 Loop& Loops::Least(std::atomic<int64_t> Loop::*count) {
@@ -68,30 +79,36 @@ Loop& Loops::Least(std::atomic<int64_t> Loop::*count) {
                             [count](const auto& a, const auto& b) { return (*a).*count < (*b).*count; });
 }
 
+void Loops::RunInLane(int turns, std::function<void()> stretch) {
+  lane_queue_.Push(turns, std::move(stretch));
+  boost::asio::post(lane_.context_, [this] { lane_queue_.RunNext(); });
+}
+
 void Loops::AddWorker(Loop& loop) {
-  threads_.fetch_add(1, std::memory_order_relaxed);
+  const bool in_lane = &loop == &lane_;
+  if (!in_lane) threads_.fetch_add(1, std::memory_order_relaxed);
   Loop::Worker* worker = loop.workers_.emplace_back(std::make_unique<Loop::Worker>()).get();
-  worker->thread = std::thread([&loop, worker] {
-    pthread_setname_np(pthread_self(), "braid-loop");
+  worker->thread = std::thread([&loop, worker, in_lane] {
+    pthread_setname_np(pthread_self(), in_lane ? "braid-lane" : "braid-loop");
+    is_loop_thread = !in_lane;
     busy_since = &worker->busy_since;
     loop.context_.run();
   });
 }
 
 // True if some handler of the loop is running.
-bool Loops::Relieve(Loop& loop, int64_t now) {
-  const int64_t patience = std::chrono::nanoseconds(options_.patience).count();
+bool Loops::Relieve(Loop& loop, const Threads& threads, int64_t now) {
   size_t running = 0;
   size_t stuck = 0;
   for (const auto& worker : loop.workers_) {
     const int64_t since = worker->busy_since.load();
     if (since != 0) ++running;
-    if (since != 0 && now - since > patience) ++stuck;
+    if (since != 0 && now - since > threads.patience.count()) ++stuck;
   }
   if (stuck == 0) return running > 0;
   if (stuck < loop.workers_.size()) {
     boost::asio::post(loop.context_, [] {});  // wakes a thread that waits beside the stuck ones, if nobody polls
-  } else if (threads() < std::max(options_.threads_max, loops_.size())) {
+  } else if (loop.workers_.size() < threads.max) {
     AddWorker(loop);
   }
   return true;
@@ -100,19 +117,24 @@ bool Loops::Relieve(Loop& loop, int64_t now) {
 bool Loops::RelieveAll() {
   const int64_t now = SteadyNanos();
   bool running = false;
-  for (auto& loop : loops_) running |= Relieve(*loop, now);
+  for (auto& loop : loops_) {
+    const Threads threads{static_cast<size_t>(loop->taken_max_) + 1, options_.patience};
+    running |= Relieve(*loop, threads, now);
+  }
+  running |= Relieve(lane_, {options_.threads_max, options_.lane_patience}, now);
   return running;
 }
 
 void Loops::Watch() {
   int quiet_ticks = 0;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
-    wake_.wait_for(lock, options_.patience, [this] { return stopping_; });
+    wake_.WaitFor(lock, options_.patience, [this]() BRAID_REQUIRES(mutex_) { return stopping_; });
     quiet_ticks = RelieveAll() ? 0 : quiet_ticks + 1;
     if (quiet_ticks < kQuietTicksMax) continue;
     watcher_sleeps_.store(true);
-    if (!RelieveAll()) wake_.wait(lock, [this] { return stopping_ || !watcher_sleeps_.load(); });
+    if (!RelieveAll())
+      wake_.Wait(lock, [this]() BRAID_REQUIRES(mutex_) { return stopping_ || !watcher_sleeps_.load(); });
     watcher_sleeps_.store(false);
     quiet_ticks = 0;
   }

@@ -1,17 +1,21 @@
 // Loops: the threads that run the connections. One event loop a core; a loop whose threads are all inside long handlers
-// gets one more thread, so that a slow query does not make its neighbours wait.
+// gets one more thread, so that a slow query does not make its neighbours wait. Beside them the threads of the lane,
+// where requests that have run for a while get a thread for a moment, each in its turn.
 #pragma once
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/assert.h"
+#include "base/mutex.h"
+#include "engine/wire/lane.h"
 
 namespace braid::wire {
 
@@ -28,9 +32,21 @@ class alignas(64) Loop {
  public:
   // A hint of 1 makes a thread that takes one event not wake another for the next: that costs more than most requests.
   // The loop still locks, so that further threads may join it.
-  Loop() : context_(1), work_(context_.get_executor()) {}
+  explicit Loop(int concurrency_hint = 1) : context_(concurrency_hint), work_(context_.get_executor()) {}
 
   boost::asio::io_context& context() { return context_; }
+  /// A request wants a thread of the loop. False if as many have one as may: the last thread is for those that are
+  /// quick.
+  bool TryTake() {
+    if (taken_.fetch_add(1, std::memory_order_relaxed) < taken_max_) return true;
+    GiveBack();
+    return false;
+  }
+  void GiveBack() {
+    const int64_t before = taken_.fetch_sub(1, std::memory_order_relaxed);
+    BRAID_ASSERT(before > 0);
+  }
+
   LoopFigures figures;
   std::atomic<int64_t> connections{0};  // all of them
   std::atomic<int64_t> working{0};      // those that have sent more than a handshake
@@ -44,15 +60,20 @@ class alignas(64) Loop {
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::vector<std::unique_ptr<Worker>> workers_;  // added to by the watcher only
+  std::atomic<int64_t> taken_{0};
+  int64_t taken_max_ = 1;  // constant once the threads run
 };
 
 struct LoopsOptions {
   /// Event loops. Default 0: one a core.
   size_t loops = 0;
-  /// Threads of all loops together; when they are all inside long handlers, requests wait. Default 64.
+  /// Threads of all loops together that may be inside long handlers, and of the lane; then requests wait. Each loop has
+  /// one more for those that are quick. Default 64.
   size_t threads_max = 64;
   /// How long a handler may hold its loop before another thread takes the loop over. Default 5 ms.
   std::chrono::milliseconds patience{5};
+  /// The same in the lane, where a handler is expected to give way by itself. Default 100 ms.
+  std::chrono::milliseconds lane_patience{100};
 };
 
 /// Owns the loops, their threads and the watcher that adds threads.
@@ -68,10 +89,17 @@ class Loops {
 
   size_t size() const { return loops_.size(); }
   Loop& operator[](size_t index) { return *loops_[index]; }
+  /// Where a request goes on that has run for a while, or found no thread: a stretch of it, after so many turns there
+  /// before.
+  void RunInLane(int turns, std::function<void()> stretch);
+  const LaneFigures& lane_figures() const { return lane_queue_.figures(); }
   /// The loop with the fewest connections (or working connections).
   Loop& Least(std::atomic<int64_t> Loop::*count);
-  /// Threads running loops now.
+  /// Threads running loops now, without the lane's.
   size_t threads() const { return threads_.load(std::memory_order_relaxed); }
+
+  /// True on the threads that run loops, not on the lane's.
+  static bool IsLoopThread();
 
   /// Marks the calling loop thread as inside a handler.
   class Busy {
@@ -83,18 +111,24 @@ class Loops {
   };
 
  private:
+  struct Threads {
+    size_t max;
+    std::chrono::nanoseconds patience;
+  };
   void AddWorker(Loop& loop);
   void Watch();
-  bool Relieve(Loop& loop, int64_t now);
+  bool Relieve(Loop& loop, const Threads& threads, int64_t now);
   bool RelieveAll();
 
   const LoopsOptions options_;
   std::vector<std::unique_ptr<Loop>> loops_;
+  Loop lane_{BOOST_ASIO_CONCURRENCY_HINT_SAFE};
+  Lane lane_queue_;
   std::atomic<size_t> threads_{0};
   std::atomic<bool> watcher_sleeps_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;  // the watcher, from its sleep
-  bool stopping_ = false;         // guarded by mutex_
+  Mutex mutex_;
+  CondVar wake_;  // the watcher, from its sleep
+  bool stopping_ BRAID_GUARDED_BY(mutex_) = false;
   std::thread watcher_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/strings.h"
 
 namespace braid::wire {
@@ -44,6 +45,7 @@ void Reset(Message& message) {
 }  // namespace
 
 Header ReadHeader(std::string_view bytes) {
+  BRAID_ASSERT(bytes.size() >= kHeaderBytes);
   return {bson::Load<uint32_t>(bytes.data()), bson::Load<int32_t>(bytes.data() + 4),
           bson::Load<int32_t>(bytes.data() + 8), bson::Load<int32_t>(bytes.data() + 12)};
 }
@@ -55,18 +57,52 @@ void WriteHeader(const Header& header, char* to) {
   std::memcpy(to + 12, &header.op_code, 4);
 }
 
-Result<uint32_t> MessageLength(std::string_view bytes) {
+namespace {
+
+// A TLS record with a client's hello, where there is no TLS: read as a length it would be waited for.
+bool IsTlsHello(std::string_view bytes) {
+  if (bytes.size() < kHeaderBytes || bytes[0] != 0x16 || bytes[1] != 0x03 || bytes[5] != 0x01) return false;
+  const int32_t op_code = ReadHeader(bytes).op_code;
+  return op_code != kOpMsg && op_code != kOpCompressed && op_code != kOpQuery;
+}
+
+}  // namespace
+
+Result<uint32_t> MessageLength(std::string_view bytes, uint32_t bytes_max) {
+  if (IsTlsHello(bytes)) {
+    return Status(Code::kProtocolError, "the client began with TLS, which this server does not speak");
+  }
   const auto length = bson::Load<uint32_t>(bytes.data());
-  if (length < kHeaderBytes || length > kMessageBytesMax) {
+  if (length < kHeaderBytes || length > bytes_max) {
     return Status(Code::kInvalidLength,
-                  StrCat("message length ", length, " is not within ", kHeaderBytes, " and ", kMessageBytesMax));
+                  StrCat("message length ", length, " is not within ", kHeaderBytes, " and ", bytes_max,
+                         bytes_max == kFirstBytesMax ? ", the limit before the first hello" : ""));
   }
   return length;
+}
+
+uint64_t UnpackedSize(std::string_view bytes) {
+  if (bytes.size() < kHeaderBytes + kCompressedHeadBytes || ReadHeader(bytes).op_code != kOpCompressed) return 0;
+  return uint64_t{kHeaderBytes} + bson::Load<uint32_t>(bytes.data() + kHeaderBytes + 4);
 }
 
 bool IsFatal(Code code) {
   return code == Code::kInvalidLength || code == Code::kProtocolError || code == Code::kIllegalOpMsgFlag ||
          code == Code::kTooManyDocumentSequences || code == Code::kChecksumMismatch;
+}
+
+bool ParseHead(std::string_view head, Message& message) {
+  Reset(message);
+  const Header header = ReadHeader(head);
+  message.request_id = header.request_id;
+  int32_t op_code = header.op_code;
+  if (op_code == kOpCompressed && head.size() >= kHeaderBytes + 4) op_code = bson::Load<int32_t>(head.data() + 16);
+  message.request.legacy_query = op_code == kOpQuery;
+  message.answerable = op_code == kOpQuery || op_code == kOpMsg;
+  if (header.op_code == kOpQuery) return true;
+  if (header.op_code != kOpMsg || head.size() < kHeaderBytes + 4) return false;
+  internal::ParseFlags(bson::Load<uint32_t>(head.data() + kHeaderBytes), message);
+  return true;
 }
 
 Status Parse(std::string_view bytes, Buffer& scratch, Message& message) {

@@ -1,9 +1,10 @@
 // Message: the bytes of one request, understood. Pure functions: no sockets, nothing trusted.
 //
-//   header     int32 messageLength | int32 requestID | int32 responseTo | int32 opCode
-//   OP_MSG     uint32 flags | sections: uint8 0, document  or  uint8 1, int32 size, cstring name, documents | uint32
-//   crc? OP_QUERY   int32 flags | cstring collection | int32 skip | int32 return | document | document? OP_COMPRESSED
-//   int32 opCode | int32 uncompressedSize | uint8 compressor | bytes
+//   header         int32 messageLength | int32 requestID | int32 responseTo | int32 opCode
+//   OP_MSG         uint32 flags | sections | uint32 crc?
+//     a section    uint8 0, document   or   uint8 1, int32 size, cstring name, documents
+//   OP_QUERY       int32 flags | cstring collection | int32 skip | int32 return | document | document?
+//   OP_COMPRESSED  int32 opCode | int32 uncompressedSize | uint8 compressor | bytes
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@ namespace braid::wire {
 
 constexpr uint32_t kHeaderBytes = 16;
 constexpr uint32_t kMessageBytesMax = 48'000'000;
+constexpr uint32_t kFirstBytesMax = 1u << 20;  // before the client has said hello
 
 enum OpCode : int32_t { kOpReply = 1, kOpQuery = 2004, kOpCompressed = 2012, kOpMsg = 2013 };
 
@@ -35,8 +37,11 @@ Header ReadHeader(std::string_view bytes);
 void WriteHeader(const Header& header, char* to);
 
 /// The whole length of the message that starts with these bytes (at least four); kInvalidLength if outside
-/// kHeaderBytes … kMessageBytesMax: then the stream makes no sense any more.
-Result<uint32_t> MessageLength(std::string_view bytes);
+/// kHeaderBytes … bytes_max: then the stream makes no sense any more.
+Result<uint32_t> MessageLength(std::string_view bytes, uint32_t bytes_max = kMessageBytesMax);
+/// The size that a whole message claims to have when it is decompressed, header included; 0 if it is not compressed or
+/// too short to say.
+uint64_t UnpackedSize(std::string_view bytes);
 
 /// What Parse found. Filled as far as it got, so that an error can be answered in the form the client understands.
 struct Message {
@@ -50,10 +55,16 @@ struct Message {
 /// Reads one whole message. `scratch` takes the decompressed form; the request points into `bytes` or into it.
 Status Parse(std::string_view bytes, Buffer& scratch, Message& message);
 
+/// What is known of a message whose content was not read: enough to answer with an error. `head` are its first bytes,
+/// the header at least. False if the client may not expect an answer, so that the connection has to be closed after it.
+bool ParseHead(std::string_view head, Message& message);
+
 /// True for errors after which the connection must be closed: the message's frame cannot be trusted.
 bool IsFatal(Code code);
 
 namespace internal {
+/// Whether an OP_MSG with these flags wants an answer, and of which form.
+void ParseFlags(uint32_t flags, Message& message);
 /// The two forms of a request; `body` is the message without its header.
 Status ParseMsg(std::string_view whole, Message& message);
 Status ParseQuery(std::string_view body, Message& message);

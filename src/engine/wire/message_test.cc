@@ -125,6 +125,15 @@ TEST(MessageTest, LengthIsCheckedBeforeAnythingElse) {
   EXPECT_EQ(*MessageLength(Number(kMessageBytesMax)), kMessageBytesMax);
 }
 
+TEST(MessageTest, ATlsHelloIsNotWaitedFor) {
+  const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\x11\x22\x33\x44\x55", 16);
+  EXPECT_EQ(MessageLength(hello).error().code(), Code::kProtocolError);
+  // A message whose length and number look like it.
+  char message[kHeaderBytes];
+  WriteHeader({0x00010316, 0x0100, 0, kOpMsg}, message);
+  EXPECT_EQ(*MessageLength({message, kHeaderBytes}), 0x00010316u);
+}
+
 TEST(MessageTest, OldOpcodesAreRefused) {
   for (const int32_t op_code : {0, 1, 1000, 2001, 2002, 2005, 2006, 2007, 2010, 2011, -1}) {
     Message message;

@@ -95,20 +95,24 @@ Status ReadEnvelope(commands::Request& request) {
 
 }  // namespace
 
+void ParseFlags(uint32_t flags, Message& message) {
+  message.request.reply_wanted = (flags & kMoreToCome) == 0;
+  message.answerable = message.request.reply_wanted;
+  message.checksum = (flags & kChecksumPresent) != 0;
+}
+
 Status ParseMsg(std::string_view whole, Message& message) {
   std::string_view rest = whole.substr(kHeaderBytes);
   if (rest.size() < 4) return Status(Code::kProtocolError, "OP_MSG without flags");
   const auto flags = bson::Load<uint32_t>(rest.data());
   rest.remove_prefix(4);
   commands::Request& request = message.request;
-  request.reply_wanted = (flags & kMoreToCome) == 0;
-  message.answerable = request.reply_wanted;
+  ParseFlags(flags, message);
   if (const uint32_t unknown = flags & kRequiredBits & ~(kChecksumPresent | kMoreToCome); unknown != 0) {
     return Status(Code::kIllegalOpMsgFlag, StrCat("Message contains illegal flags value: ", unknown));
   }
   if ((flags & kChecksumPresent) != 0) {
     if (rest.size() < 4) return Status(Code::kProtocolError, "OP_MSG ends before its checksum");
-    message.checksum = true;
     const size_t covered = whole.size() - 4;
     if (Crc32c(whole.substr(0, covered)) != bson::Load<uint32_t>(whole.data() + covered)) {
       return Status(Code::kChecksumMismatch, "OP_MSG checksum does not match contents");

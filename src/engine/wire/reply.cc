@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "engine/bson/builder.h"
 #include "engine/wire/crc32c.h"
 
@@ -63,6 +64,7 @@ void ReplyFrame::Build(const Message& message, bson::View body, int32_t reply_id
     AppendNumber<uint32_t>(apart.empty() ? head_ : tail_, Crc32c(apart, Crc32c(head_)));
   }
   parts_ = {head_, apart, tail_};
+  BRAID_ASSERT(size() == ReadHeader(head_).length);
 }
 
 void ReplyFrame::BuildCompressed(const Message& message, bson::View body, int32_t reply_id) {
@@ -70,12 +72,16 @@ void ReplyFrame::BuildCompressed(const Message& message, bson::View body, int32_
   tail_.append(body.bytes());
   if (message.checksum && !message.request.legacy_query) AppendNumber<uint32_t>(tail_, Crc32c(tail_));
   const Header plain = ReadHeader(tail_);
+  BRAID_ASSERT(tail_.size() == plain.length);
   AppendHeader(head_, {0, reply_id, message.request_id, kOpCompressed});
   AppendNumber<int32_t>(head_, plain.op_code);
   AppendNumber<uint32_t>(head_, plain.length - kHeaderBytes);
   head_.push_back(static_cast<char>(*message.compressor));
   Compress(*message.compressor, std::string_view(tail_).substr(kHeaderBytes), head_);
   WriteHeader({static_cast<uint32_t>(head_.size()), reply_id, message.request_id, kOpCompressed}, head_.data());
+  // The reply may wait long for its client: nothing stays but what has to be sent.
+  if (tail_.capacity() > kKeptBytesMax) std::string().swap(tail_);
+  if (head_.capacity() > kKeptBytesMax) head_.shrink_to_fit();
   parts_ = {head_, {}, {}};
 }
 

@@ -20,6 +20,8 @@ struct ServerOptions {
   uint16_t port = 27017;
   /// Connections at a time; one more is answered with an error and closed. Default 20000, at least 1.
   uint32_t connections_max = 20'000;
+  /// Connections beyond them that may wait for that answer; still further ones are closed without. Default 128.
+  size_t refusals_max = 128;
   /// Event loops; 0: one a core.
   size_t loops = 0;
   /// Threads at most, those that stand in for threads inside long requests included. Default 64.
@@ -45,10 +47,14 @@ class Server {
   /// closes every connection and joins the threads.
   void Stop();
 
+  /// Instead of the options'. Connections that are there already stay.
+  void SetConnectionsMax(uint32_t count);
+
   uint16_t port() const;
   /// "127.0.0.1:27017", as clients write it; the first address.
   std::string address() const;
-  /// {connections: {current, available, totalCreated, rejected, active}, network: {bytesIn, bytesOut, numRequests}}
+  /// {connections: {current, available, totalCreated, rejected, active}, network: {bytesIn, bytesOut, numRequests,
+  /// decompression: {begun, abandoned, running, waiting}}, requestQueue: {waiting, waits, waitedMicros}}
   bson::Document Figures() const;
   /// Threads that run connections now.
   size_t threads() const;

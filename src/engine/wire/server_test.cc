@@ -9,10 +9,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "base/testing/testing.h"
 #include "engine/bson/builder.h"
@@ -31,26 +30,26 @@ namespace asio = boost::asio;
 class Gate {
  public:
   void Wait() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     ++waiting_;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return open_; });
+    changed_.NotifyAll();
+    changed_.Wait(lock, [this]() BRAID_REQUIRES(mutex_) { return open_; });
   }
   void AwaitWaiting(int count) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this, count] { return waiting_ >= count; });
+    MutexLock lock(mutex_);
+    changed_.Wait(lock, [this, count]() BRAID_REQUIRES(mutex_) { return waiting_ >= count; });
   }
   void Open() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     open_ = true;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int waiting_ = 0;
-  bool open_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  int waiting_ BRAID_GUARDED_BY(mutex_) = 0;
+  bool open_ BRAID_GUARDED_BY(mutex_) = false;
 };
 
 // Answers {n: <value of the command>}; "wait" waits at the gate, "write" is durable only when the test says so.
@@ -61,8 +60,11 @@ class FakeHandler : public Handler {
     return {.id = ++ids_, .remote = std::move(remote)};
   }
   void Disconnect(const commands::Client&) override { --connected; }
+  void Interrupt(const commands::Client&) override { ++interrupted; }
 
-  commands::Reply Run(commands::Client&, const commands::Request& request) override {
+  commands::Reply Run(commands::Client& client, const commands::Request& request) override {
+    if (request.name == "hello") client.said_hello = true;
+    if (std::this_thread::get_id() == made_by_) ++run_by_others;
     const bson::Value value = request.body.begin()->value;
     if (request.name == "wait") gate.Wait();
     if (request.name == "big") return {.body = bson::Make("text", std::string(value.AsInt32(), 'x'))};
@@ -70,20 +72,22 @@ class FakeHandler : public Handler {
     if (!request.reply_wanted) ++unanswered;
     return {.body = bson::Make("n", value, "seen", unanswered.load()), .durable_at = request.name == "write" ? 1u : 0u};
   }
-  void WhenDurable(uint64_t, std::function<void(Status)> done) override {
-    const std::lock_guard lock(mutex_);
-    if (sync_now) return done({});
+  bool IsQuick(const commands::Request& request) override { return request.name == "quick"; }
+  void WhenDurable(uint64_t, std::function<void(Status, size_t turn)> done) override {
+    const MutexLock lock(mutex_);
+    if (sync_now) return done({}, 0);
     waiting_.push_back(std::move(done));
   }
   void Sync(const Status& status) {
-    const std::lock_guard lock(mutex_);
-    for (auto& done : waiting_) done(status);
+    const MutexLock lock(mutex_);
+    for (size_t turn = 0; turn < waiting_.size(); ++turn) waiting_[turn](status, turn);
     waiting_.clear();
   }
   size_t WaitingForSync() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return waiting_.size();
   }
+  MemoryBudget* memory() override { return &budget; }
   void BeginShutdown() override {
     shut_down = true;
     gate.Open();
@@ -91,14 +95,18 @@ class FakeHandler : public Handler {
 
   Gate gate;
   std::atomic<int> connected{0};
+  std::atomic<int> interrupted{0};
   std::atomic<int> unanswered{0};
+  std::atomic<int> run_by_others{0};  // requests that were not run by a thread of the server
   std::atomic<bool> shut_down{false};
   std::atomic<bool> sync_now{false};
+  MemoryBudget budget{16u << 20};
 
  private:
+  const std::thread::id made_by_ = std::this_thread::get_id();
   std::atomic<int> ids_{0};
-  std::mutex mutex_;
-  std::vector<std::function<void(Status)>> waiting_;
+  Mutex mutex_;
+  std::vector<std::function<void(Status, size_t)>> waiting_ BRAID_GUARDED_BY(mutex_);
 };
 
 // A client that blocks.
@@ -111,7 +119,7 @@ class Connection {
   }
   void Send(std::string_view bytes) { asio::write(socket_, asio::buffer(bytes)); }
 
-  // The body of the next reply; {closed: true} if the server has closed the connection.
+  // The body of the next reply; {closed: true} if the server has closed the connection, {compressed: true} if it is.
   bson::Document Receive() {
     std::string bytes(kHeaderBytes, '\0');
     boost::system::error_code error;
@@ -121,6 +129,7 @@ class Connection {
     bytes.resize(last_.length);
     asio::read(socket_, asio::buffer(bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes), error);
     if (error) return bson::Make("closed", true);
+    if (last_.op_code == kOpCompressed) return bson::Make("compressed", true);
     return bson::Document(bytes.substr(last_.op_code == kOpMsg ? 21 : 36));
   }
   bson::Document Ask(std::string_view json) {
@@ -146,6 +155,12 @@ class ServerTest : public testing::Test {
     server_->Serve(handler_);
   }
   Connection Connect() { return Connection(server_->port()); }
+  // A connection that has said hello, so that it may send large messages.
+  std::unique_ptr<Connection> Greeted() {
+    auto connection = std::make_unique<Connection>(server_->port());
+    connection->Ask("{'hello': 1, '$db': 'd'}");
+    return connection;
+  }
   int Active() { return server_->Figures().Find("connections").AsView().Find("active").AsInt32(); }
   template <typename Condition>
   void Eventually(Condition condition) {
@@ -210,11 +225,86 @@ TEST_F(ServerTest, BytesMayComeOneByOne) {
 TEST_F(ServerTest, LargeMessagesBothWays) {
   Start();
   Connection connection = Connect();
+  connection.Ask("{'hello': 1, '$db': 'd'}");
   const std::string text(15'000'000, 'y');
   connection.Send(Msg(Body(bson::Make("ping", 1, "text", text, "$db", "d"))));
   EXPECT_EQ(connection.Receive().Find("n").AsInt32(), 1);
   EXPECT_EQ(connection.Ask("{'big': 16000000, '$db': 'd'}").Find("text").AsString().size(), 16'000'000u);
   EXPECT_EQ(connection.Ask("{'ping': 9, '$db': 'd'}").Find("n").AsInt32(), 9);
+}
+
+TEST_F(ServerTest, MessagesAreSmallBeforeHello) {
+  Start();
+  const auto ping = [](size_t bytes) {
+    return Msg(Body(bson::Make("ping", 1, "$db", "d", "x", std::string(bytes, 'x'))));
+  };
+  EXPECT_EQ(Connect().Ask("{'ping': 5, '$db': 'd'}").Find("n").AsInt32(), 5);
+  for (const std::string& large : {ping(kFirstBytesMax), test::Compressed(ping(kFirstBytesMax), Compressor::kZstd)}) {
+    Connection stranger = Connect();
+    stranger.Send(large.substr(0, 200));  // the rest is not waited for
+    EXPECT_TRUE(stranger.Receive().Find("closed").AsBool());
+    const auto known = Greeted();
+    known->Send(large);
+    EXPECT_TRUE(known->Receive().Find("closed").missing());
+  }
+  Connection small = Connect();
+  small.Send(ping(kFirstBytesMax - 200));
+  EXPECT_EQ(small.Receive().Find("n").AsInt32(), 1);
+}
+
+TEST_F(ServerTest, AMessageWithoutMemoryPassesAndIsRefused) {
+  Start();
+  const auto connection = Greeted();
+  const std::string large = Msg(Body(bson::Make("ping", 1, "$db", "d", "x", std::string(20'000'000, 'x'))));
+  connection->Send(large.substr(0, 17'000'000));
+  Eventually([this] { return handler_.budget.refused() > 0; });
+  EXPECT_EQ(handler_.budget.used(), 0u);
+  connection->Send(large.substr(17'000'000));
+  EXPECT_EQ(connection->Receive().Find("code").AsInt32(), 146);
+  EXPECT_EQ(connection->last().response_to, 7);
+  EXPECT_EQ(connection->Ask("{'ping': 9, '$db': 'd'}").Find("n").AsInt32(), 9);
+  // One that wants no answer gets none.
+  connection->Send(Msg(Body(bson::Make("ping", 1, "$db", "d", "x", std::string(20'000'000, 'x'))), 2));
+  EXPECT_EQ(connection->Ask("{'ping': 10, '$db': 'd'}").Find("n").AsInt32(), 10);
+}
+
+TEST_F(ServerTest, WhatHasArrivedOfAMessageIsCharged) {
+  Start();
+  auto connection = Greeted();
+  connection->Send(Msg(Body(bson::Make("ping", 1, "$db", "d", "x", std::string(9'000'000, 'x')))).substr(0, 5'000'000));
+  Eventually([this] { return handler_.budget.used_by(MemoryHolder::kMessages) >= 5'000'000; });
+  connection.reset();
+  Eventually([this] { return handler_.budget.used() == 0; });
+}
+
+// Whether the client wants an answer is inside: it gets one, and the end of the connection.
+TEST_F(ServerTest, ABombWithoutMemoryIsRefusedUnopened) {
+  Start();
+  const auto connection = Greeted();
+  connection->Send(test::Compressed(Msg(Body(bson::Make("ping", 1, "$db", "d", "x", std::string(20'000'000, 'x')))),
+                                    Compressor::kZstd));
+  EXPECT_EQ(connection->Receive().Find("code").AsInt32(), 146);
+  EXPECT_TRUE(connection->Receive().Find("closed").AsBool());
+  EXPECT_EQ(handler_.budget.used(), 0u);
+}
+
+TEST_F(ServerTest, LargeCompressedMessagesTakeTurns) {
+  Start();
+  const std::string packed = test::Compressed(
+      Msg(Body(bson::Make("ping", 1, "$db", "d", "x", std::string(3'000'000, 'x')))), Compressor::kZlib);
+  std::vector<std::unique_ptr<Connection>> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(Greeted());
+    clients.back()->Send(packed);
+  }
+  for (const auto& client : clients) {
+    EXPECT_TRUE(client->Receive().Find("compressed").AsBool());
+  }
+  const bson::Document figures = server_->Figures();
+  const bson::View unpacking = figures.Find("network").AsView().Find("decompression").AsView();
+  EXPECT_EQ(unpacking.Find("begun").AsInt64(), 8);
+  EXPECT_EQ(unpacking.Find("waiting").AsInt32(), 0);
+  Eventually([this] { return handler_.budget.used() == 0; });
 }
 
 TEST_F(ServerTest, ReplyWaitsForTheLog) {
@@ -234,6 +324,25 @@ TEST_F(ServerTest, ReplyWaitsForTheLog) {
   EXPECT_EQ(writer.Ask("{'ping': 4, '$db': 'd'}").Find("n").AsInt32(), 4);
 }
 
+// The thread that has synced sends replies, the first ones itself, but runs no request that has come meanwhile.
+TEST_F(ServerTest, OneSyncAnswersManyAndRunsNothing) {
+  Start();
+  constexpr int kWriters = 40;
+  std::vector<std::unique_ptr<Connection>> writers;
+  for (int i = 0; i < kWriters; ++i) {
+    writers.push_back(std::make_unique<Connection>(server_->port()));
+    writers.back()->Send(Msg(Body(bson::Make("write", i, "$db", "d"))) +
+                         Msg(Body(bson::Make("ping", 100 + i, "$db", "d"))));
+  }
+  Eventually([this] { return handler_.WaitingForSync() == kWriters; });
+  handler_.Sync({});
+  for (int i = 0; i < kWriters; ++i) {
+    EXPECT_EQ(writers[i]->Receive().Find("n").AsInt32(), i);
+    EXPECT_EQ(writers[i]->Receive().Find("n").AsInt32(), 100 + i);
+  }
+  EXPECT_EQ(handler_.run_by_others, 0);
+}
+
 TEST_F(ServerTest, SlowRequestsDoNotHoldUpOthers) {
   Start();
   std::vector<std::unique_ptr<Connection>> slow;
@@ -249,6 +358,31 @@ TEST_F(ServerTest, SlowRequestsDoNotHoldUpOthers) {
     EXPECT_EQ(slow[i]->Receive().Find("n").AsInt32(), i);
     EXPECT_EQ(slow[i]->Ask("{'ping': 3, '$db': 'd'}").Find("n").AsInt32(), 3);
   }
+}
+
+TEST_F(ServerTest, QuickRequestsHaveAThreadThatOthersCannotTake) {
+  Start({.loops = 1, .threads_max = 2});
+  std::vector<std::unique_ptr<Connection>> slow;
+  for (int i = 0; i < 10; ++i) {
+    slow.push_back(std::make_unique<Connection>(server_->port()));
+    slow.back()->Send(Msg(Body(bson::Make("wait", i, "$db", "d"))));
+  }
+  handler_.gate.AwaitWaiting(4);  // two on threads of the loop, two on threads of the lane
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Connect().Ask("{'quick': 2, '$db': 'd'}").Find("n").AsInt32(), 2);
+  EXPECT_LE(server_->threads(), 3u);
+  handler_.gate.Open();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(slow[i]->Receive().Find("n").AsInt32(), i);
+}
+
+// A client that has gone does not wait for the reply to what it sent first, nor for the second.
+TEST_F(ServerTest, AClosedConnectionInterruptsAlsoIfMoreHasCome) {
+  Start();
+  auto gone = std::make_unique<Connection>(server_->port());
+  gone->Send(Msg(Body(J("{'wait': 1, '$db': 'd'}"))) + Msg(Body(J("{'ping': 1, '$db': 'd'}"))));
+  handler_.gate.AwaitWaiting(1);
+  gone.reset();
+  Eventually([this] { return handler_.interrupted > 0; });
+  handler_.gate.Open();
 }
 
 TEST_F(ServerTest, MalformedMessagesCloseOnlyTheirConnection) {

@@ -1,9 +1,13 @@
 #include "engine/wire/session.h"
 
+#include <poll.h>
+#include <sys/socket.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 namespace braid::wire {
@@ -11,15 +15,25 @@ namespace {
 
 namespace asio = boost::asio;
 
+constexpr size_t kReadAtOnceMax = 64 * 1024;  // a plain message: taking it apart is not worth another stack
+constexpr size_t kUnpackedAtOnceMax = 1 << 20;
+constexpr uint64_t kMovedMin = 64 * 1024;  // of a message or reply between two looks; less is a stalled client
+
 bool IsHandshake(std::string_view command) {
   return command == "hello" || command == "isMaster" || command == "ismaster";
 }
 
-// A callback that can be copied, as std::function demands, around a handler that can only be moved.
+// Replies that the thread which has synced sends itself, one after another. Waking a loop for a few of them costs more
+// than sending them; with many the loops share the work, and the next sync does not wait for it.
+constexpr size_t kSentBySyncer = 16;
+
+// A callback that can be copied, as std::function demands, around a handler that can only be moved. The handler goes on
+// on the thread that tells it, unless that is a loop's, which is inside a request then.
 template <typename Handler>
-std::function<void(Status)> PostTo(const Executor& executor, Handler handler) {
+std::function<void(Status, size_t)> GoOnThere(const Executor& executor, Handler handler) {
   auto shared = std::make_shared<Handler>(std::move(handler));
-  return [executor, shared](Status status) {
+  return [executor, shared](Status status, size_t turn) {
+    if (turn < kSentBySyncer && !Loops::IsLoopThread()) return (*shared)(std::move(status));
     asio::post(executor, [shared, status = std::move(status)]() mutable { (*shared)(std::move(status)); });
   };
 }
@@ -44,7 +58,8 @@ Session::Session(SessionHost& host, Loop& loop, Socket socket, std::string remot
       socket_(std::move(socket)),
       fd_(socket_.native_handle()),
       refusal_(std::move(refusal)),
-      exchange_(host.handler()) {
+      exchange_(host.handler()),
+      fiber_([this] { asio::post(socket_.get_executor(), [this] { Continue(); }); }, [this] { RunInLane(); }) {
   boost::system::error_code ignored;  // each is an improvement, not a need
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   socket_.set_option(asio::socket_base::keep_alive(true), ignored);
@@ -75,52 +90,210 @@ void Session::Spawn(std::unique_ptr<Session> session) {
 Task Session::Serve(std::unique_ptr<Session> session) {
   Session& self = *session;
   while (true) {
-    const Result<std::string_view> next = self.input_.Next();
+    const Result<std::string_view> next = self.input_.Next(self.bytes_max());
+    // The thread that has synced is not there to do more than send the reply.
+    const bool is_idle = next.ok() && next->empty() && !self.host_.stopping();
+    if (!is_idle && !Loops::IsLoopThread()) co_await asio::post(self.socket_.get_executor(), kAwaitValue);
     if (!next.ok()) {
       log::info("connection {} closed: {}", self.client_.id, next.error().message());
       co_return;
     }
     if (next->empty()) {
       if (self.host_.stopping()) co_return;
-      self.input_.MakeRoom();
+      self.MakeRoom();
       const auto [error, bytes] = co_await self.socket_.async_read_some(
           asio::buffer(self.input_.free_begin(), self.input_.free_size()), kAwait);
       if (error) co_return;
       self.input_.Arrived(bytes);
+      self.NoteMoved(bytes);
       self.loop_->figures.bytes_in.fetch_add(bytes, std::memory_order_relaxed);
       continue;
     }
-    self.exchange_.Read(*next);
+    self.Read(*next);
     if (!self.Placed()) {
       Spawn(std::move(session));  // reads the message again, on its new loop
       co_return;
     }
-    self.Run();
+    if (!self.Run()) co_await self.AwaitAnswer();
+    if (self.failure_) std::rethrow_exception(self.failure_);
+    // After this it may be the thread that has synced that goes on.
     if (self.exchange_.durable_at() > 0) co_await self.AwaitDurable();
+    if (!self.exchange_.error().ok()) self.LogRefused();
     Sent sent = self.TrySend();
+    self.ForgetRequest(next->size());
     if (sent == Sent::kSome) sent = co_await self.SendRest() ? Sent::kAll : Sent::kFailed;
     self.loop_->figures.active.fetch_sub(1, std::memory_order_relaxed);
     self.exchange_.Finish();
-    self.input_.Consume(next->size());
-    if (sent == Sent::kFailed || self.exchange_.close() || self.refused() || self.host_.stopping()) co_return;
+    if (sent == Sent::kFailed || self.exchange_.close() || self.refused() || self.host_.stopping()) {
+      if (!Loops::IsLoopThread()) co_await asio::post(self.socket_.get_executor(), kAwaitValue);
+      co_return;
+    }
   }
 }
 
-void Session::Run() {
+// What has arrived of a large message is charged. A message that there is no memory for passes unread, and is answered
+// with the error when it has passed.
+void Session::MakeRoom() {
+  if (const size_t room = input_.RoomWanted(); room > Input::kKeptBytesMax) {
+    input_refusal_ = input_charge_.Set(host_.handler().memory(), room);
+    if (!input_refusal_.ok()) {
+      input_charge_.Release();
+      input_.Skip();
+    }
+  }
+  input_.MakeRoom();
+  waits_for_client_.store(!input_charge_.empty(), std::memory_order_relaxed);
+}
+
+// Decompressing a message or taking a large one apart is work, and is done where requests are run: the loop goes on
+// with its other connections meanwhile.
+void Session::Read(std::string_view message) {
+  unread_ = {};
+  waits_for_client_.store(false, std::memory_order_relaxed);
+  if (input_.skipped()) {
+    exchange_.Refuse(message, input_refusal_);
+  } else if (!refused() && (message.size() > kReadAtOnceMax || UnpackedSize(message) > 0)) {
+    unread_ = message;
+  } else {
+    exchange_.Read(message, bytes_max());
+  }
+}
+
+void Session::ReadUnread() {
+  const uint64_t unpacked = UnpackedSize(unread_);
+  if (unpacked <= kUnpackedAtOnceMax || unpacked > bytes_max()) {
+    exchange_.Read(unread_, bytes_max());
+  } else if (const Turns::Turn turn(host_.unpacking(), place_); turn.status().ok()) {
+    exchange_.Read(unread_, bytes_max());
+  } else {
+    exchange_.Refuse(unread_, turn.status());
+  }
+  unread_ = {};
+}
+
+void Session::ForgetRequest(size_t bytes) {
+  exchange_.ForgetRequest();
+  input_.Consume(bytes);
+  if (input_.capacity() <= Input::kKeptBytesMax) input_charge_.Release();
+}
+
+void Session::LogRefused() const {
+  const Status& error = exchange_.error();
+  if (exchange_.close()) {
+    log::info("connection {} closed: {}", client_.id, error.message());
+  } else {
+    log::debug("connection {}: a message was refused: {}", client_.id, error.ToString());
+  }
+}
+
+// True: the reply is there. False: it will be, when the request has got what it waits for.
+bool Session::Run() {
   loop_->figures.active.fetch_add(1, std::memory_order_relaxed);
   loop_->figures.requests.fetch_add(1, std::memory_order_relaxed);
-  if (!exchange_.error().ok()) {
-    log::debug("connection {}: a message was refused: {}", client_.id, exchange_.error().ToString());
+  if (refused()) {
+    exchange_.Fail(refusal_);
+    return true;
   }
-  if (refused()) return exchange_.Fail(refusal_);
+  const bool ran = running_.exchange(true, std::memory_order_relaxed);
+  BRAID_ASSERT(!ran && !begun_);  // one request at a time
+  lane_turns_ = 0;
+  return RunOnLoop();
+}
+
+// On a thread of the loop: as far as the request gets without waiting or giving way, true: to its end. After false
+// another thread may be at it already.
+bool Session::RunOnLoop() {
+  Loop& loop = *loop_;
+  const bool taken = loop.TryTake();
+  if (!taken && !IsQuick()) {
+    RunInLane();
+    return false;
+  }
+  const bool ended = RunStretch();
+  if (taken) loop.GiveBack();
+  return ended;
+}
+
+// Of a message that was not read yet nothing is known.
+bool Session::IsQuick() const {
+  return unread_.empty() && (!exchange_.error().ok() || host_.handler().IsQuick(exchange_.request()));
+}
+
+bool Session::RunStretch() {
   const Loops::Busy busy(host_.loops());
-  exchange_.Run(client_);
+  return std::exchange(begun_, true) ? fiber_.Resume() : fiber_.Run(answer_);
+}
+
+void Session::RunInLane() {
+  host_.loops().RunInLane(lane_turns_++, [this] {
+    if (RunStretch()) asio::post(socket_.get_executor(), [this] { Answered(); });
+  });
+}
+
+void Session::Answer() {
+  try {
+    if (!unread_.empty()) ReadUnread();
+    exchange_.Run(client_);
+    exchange_.Prepare();
+  } catch (...) {  // no exception can leave the fiber; the coroutine throws it again
+    failure_ = std::current_exception();
+  }
+  running_.store(false, std::memory_order_relaxed);
+  begun_ = false;
+}
+
+Task Session::AwaitAnswer() {
+  return asio::async_initiate<const AwaitValue, void()>(
+      [this](auto handler) {
+        answered_ = [shared = std::make_shared<decltype(handler)>(std::move(handler))] { (*shared)(); };
+        // Another thread of the loop may have continued the request meanwhile.
+        if (answer_or_await_.exchange(true)) asio::post(socket_.get_executor(), [this] { GoOn(); });
+      },
+      AwaitValue());
+}
+
+void Session::Continue() {
+  if (RunOnLoop()) Answered();
+}
+
+void Session::Answered() {
+  if (answer_or_await_.exchange(true)) GoOn();
+}
+
+void Session::GoOn() {
+  BRAID_ASSERT(answered_ != nullptr);
+  answer_or_await_.store(false);
+  std::exchange(answered_, nullptr)();
+}
+
+void Session::InterruptIfClosed() {
+  // A server that stops has closed one direction itself.
+  if (!running_.load(std::memory_order_relaxed) || host_.stopping()) return;
+  // Also if there are further requests that nobody has read: their replies are not waited for either.
+  pollfd peer{.fd = fd_, .events = POLLRDHUP, .revents = 0};
+  if (::poll(&peer, 1, 0) == 1 && (peer.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
+    host_.handler().Interrupt(client_);
+    host_.unpacking().Abandon(place_);
+  }
+}
+
+void Session::CloseIfStalled() {
+  if (!waits_for_client_.load(std::memory_order_relaxed)) {
+    moved_before_ = UINT64_MAX;
+    return;
+  }
+  const uint64_t moved = moved_.load(std::memory_order_relaxed);
+  const uint64_t before = std::exchange(moved_before_, moved);
+  if (before == UINT64_MAX || moved - before >= kMovedMin) return;
+  log::warn("connection {} closed: memory is short, and its client neither ends its message nor reads its reply",
+            client_.id);
+  ::shutdown(fd_, SHUT_RDWR);
 }
 
 Task Session::AwaitDurable() {
   const Status status = co_await asio::async_initiate<const AwaitValue, void(Status)>(
       [this](auto handler) {
-        host_.handler().WhenDurable(exchange_.durable_at(), PostTo(socket_.get_executor(), std::move(handler)));
+        host_.handler().WhenDurable(exchange_.durable_at(), GoOnThere(socket_.get_executor(), std::move(handler)));
       },
       AwaitValue());
   if (!status.ok()) exchange_.Fail(status);
@@ -135,18 +308,32 @@ Session::Sent Session::TrySend() {
   sent_ = frame.parts()[1].empty() ? socket_.write_some(asio::buffer(frame.parts()[0]), error)
                                    : socket_.write_some(Unsent(frame, 0), error);
   if (error && error != asio::error::would_block) return Sent::kFailed;
+  BRAID_ASSERT(sent_ <= frame.size());
   return sent_ == frame.size() ? Sent::kAll : Sent::kSome;
 }
 
 asio::awaitable<bool, Executor> Session::SendRest() {
-  const auto [error, bytes] = co_await asio::async_write(socket_, Unsent(exchange_.frame(), sent_), kAwait);
-  co_return !error;
+  MemoryCharge charge(MemoryHolder::kReplies);
+  if (const Status status = charge.Set(host_.handler().memory(), exchange_.frame().size()); !status.ok()) {
+    log::warn("connection {} closed, it does not read its reply: {}", client_.id, status.message());
+    co_return false;
+  }
+  waits_for_client_.store(true, std::memory_order_relaxed);
+  boost::system::error_code failed;
+  while (!failed && sent_ < exchange_.frame().size()) {
+    const auto [error, bytes] = co_await socket_.async_write_some(Unsent(exchange_.frame(), sent_), kAwait);
+    failed = error;
+    sent_ += bytes;
+    NoteMoved(bytes);
+  }
+  waits_for_client_.store(false, std::memory_order_relaxed);
+  co_return !failed;
 }
 
 // The loops share the work best if those connections are spread evenly that do work, and a driver's monitors do not. So
 // a connection is counted, and may move, at its first command after the handshake. False: it moved.
 bool Session::Placed() {
-  if (working_ || IsHandshake(exchange_.command())) return true;
+  if (working_ || (unread_.empty() && IsHandshake(exchange_.command()))) return true;
   working_ = true;
   Loop& target = host_.loops().Least(&Loop::working);
   target.working.fetch_add(1, std::memory_order_relaxed);

@@ -1,16 +1,21 @@
 // Session: one connection. A coroutine that reads a message, has it answered, sends the reply, and starts again.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "base/fiber.h"
 #include "engine/wire/exchange.h"
 #include "engine/wire/input.h"
 #include "engine/wire/loops.h"
+#include "engine/wire/turns.h"
 
 namespace braid::wire {
 
@@ -21,6 +26,7 @@ using Task = boost::asio::awaitable<void, Executor>;
 using AwaitValue = boost::asio::use_awaitable_t<Executor>;
 using Await = boost::asio::as_tuple_t<AwaitValue>;  // errors as values, not as exceptions
 inline constexpr Await kAwait{};
+inline constexpr AwaitValue kAwaitValue{};
 
 class Session;
 
@@ -30,13 +36,16 @@ class SessionHost {
   virtual ~SessionHost() = default;
   virtual Handler& handler() = 0;
   virtual Loops& loops() = 0;
+  /// For decompressing large messages.
+  virtual Turns& unpacking() = 0;
   /// True from the moment the server stops: a session then ends after the reply it owes.
   virtual bool stopping() const = 0;
   /// Called once, before the socket is closed.
   virtual void Ended(Session& session) = 0;
 };
 
-/// Owned by its coroutine, which one thread at a time runs. Another thread may use socket_fd() until Ended() is called.
+/// Owned by its coroutine, which one thread at a time runs: one of its loop or, to send a reply that had to wait for
+/// the disk, the one that has synced. Another thread may use socket_fd() until Ended() is called.
 class Session {
  public:
   /// `refusal`, if not OK, is the answer to whatever the client asks first; then the connection is closed.
@@ -50,6 +59,12 @@ class Session {
 
   int socket_fd() const { return fd_; }
   bool refused() const { return !refusal_.ok(); }
+  /// Interrupts the request that is being run, if the client has closed the connection meanwhile. Any thread, until
+  /// Ended() is called.
+  void InterruptIfClosed();
+  /// Closes the connection if it holds memory for a message or a reply of which too little has moved since the call
+  /// before. One thread, until Ended() is called.
+  void CloseIfStalled();
 
  private:
   enum class Sent { kAll, kSome, kFailed };
@@ -57,7 +72,25 @@ class Session {
   static Task Serve(std::unique_ptr<Session> session);
   Task AwaitDurable();
   boost::asio::awaitable<bool, Executor> SendRest();
-  void Run();
+  uint32_t bytes_max() const { return client_.said_hello ? kMessageBytesMax : kFirstBytesMax; }
+  void MakeRoom();
+  void Read(std::string_view message);
+  void ReadUnread();
+  void ForgetRequest(size_t bytes);
+  void NoteMoved(size_t bytes) {  // only the coroutine writes
+    moved_.store(moved_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
+  void LogRefused() const;
+  bool Run();
+  bool RunOnLoop();
+  bool IsQuick() const;
+  bool RunStretch();
+  void RunInLane();
+  void Answer();
+  void Answered();
+  Task AwaitAnswer();
+  void Continue();
+  void GoOn();
   Sent TrySend();
   bool Placed();
 
@@ -69,8 +102,26 @@ class Session {
   commands::Client client_;
   Exchange exchange_;
   Input input_;
-  size_t sent_ = 0;       // bytes of the reply
-  bool working_ = false;  // has sent more than a handshake; counted in loop_->working
+  MemoryCharge input_charge_{MemoryHolder::kMessages};
+  Status input_refusal_;     // why a message is skipped
+  std::string_view unread_;  // a message that is read where the request is run; empty: it was read
+  Turns::Place place_;
+  // A request that waits for another one's lock gives its thread back (Run() is false) and goes on in Continue(); one
+  // that has run long enough goes on in the lane of long requests (Loops::RunInLane).
+  Fiber fiber_;
+  const std::function<void()> answer_ = [this] { Answer(); };
+  std::exception_ptr failure_;      // of the request
+  std::function<void()> answered_;  // the coroutine's way to go on
+  std::atomic<bool> answer_or_await_{
+      false};                       // the first of the two has come: the answer, and the coroutine to await it
+  std::atomic<uint64_t> moved_{0};  // bytes of messages and of replies that were not sent at once
+  std::atomic<bool> waits_for_client_{false};  // with memory that is charged
+  uint64_t moved_before_ = UINT64_MAX;         // of CloseIfStalled: nothing to compare with
+  std::atomic<bool> running_{false};           // a request is being run
+  bool begun_ = false;                         // so far that its fiber can be resumed
+  int lane_turns_ = 0;                         // that the request has had in the lane
+  size_t sent_ = 0;                            // bytes of the reply
+  bool working_ = false;                       // has sent more than a handshake; counted in loop_->working
 };
 
 }  // namespace braid::wire

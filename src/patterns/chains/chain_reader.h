@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "base/assert.h"
 #include "patterns/chains/parts.h"
 #include "patterns/chains/segment.h"
 
@@ -22,7 +23,10 @@ class ChainReader {
   /// False at the end. kRecordDamaged if a segment cannot be read.
   Result<bool> Next();
   /// After Next() gave true, until it is called again.
-  const ChainRecordView& record() const { return segment_.records()[index_]; }
+  const ChainRecordView& record() const {
+    BRAID_ASSERT(index_ < segment_.records().size());
+    return segment_.records()[index_];
+  }
 
  private:
   Result<bool> NextSegment();

@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "client/command.h"
 #include "client/fields.h"
+#include "patterns/chains/halt.h"
 #include "patterns/chains/hash.h"
 #include "patterns/chains/log.h"
 #include "patterns/chains/parts.h"
@@ -10,6 +11,16 @@
 namespace braid {
 
 using client::Bson;
+
+namespace {
+
+// A tree over fewer records than the chain has was left behind by a program that knows no trees: it is none.
+std::optional<ChainTree> TreeOf(const bson_t& document, int64_t records) {
+  if (client::IntegerOf(&document, "tree.records") != records) return std::nullopt;
+  return ChainTree::FromPeaks(records, client::BinaryOf(&document, "tree.peaks"));
+}
+
+}  // namespace
 
 Status ChainsOptions::Validate() const {
   if (database.empty() || log.empty()) return Status(Code::kBadValue, "chains need a database and a collection");
@@ -28,7 +39,7 @@ Clients& Chains::clients() const { return parts_->clients; }
 Result<std::unique_ptr<Chains>> Chains::Open(Clients& clients, const ChainsOptions& options) {
   BRAID_CHECK_OK(options.Validate());
   auto parts = std::make_unique<chains::Parts>(clients, options);
-  BRAID_CHECK_OK(parts->CreateCollections());
+  BRAID_CHECK_OK(options.create ? parts->CreateCollections() : parts->ExpectLog());
   return std::unique_ptr<Chains>(new Chains(std::move(parts)));
 }
 
@@ -39,16 +50,36 @@ Result<std::vector<ChainHead>> Chains::Heads() {
 }
 
 chains::ChainState& chains::Parts::StateOf(int64_t chain) {
-  const std::lock_guard lock(mu);
+  const MutexLock lock(mu);
   auto& state = states[chain];
   if (state == nullptr) state = std::make_unique<chains::ChainState>();
   return *state;
 }
 
+Status chains::Parts::ExpectLog() {
+  const std::string names[] = {options.log, heads};
+  Bson in;
+  in.Texts("$in", names);
+  Bson filter;
+  filter.Document("name", in);
+  Bson opts;
+  opts.Document("filter", filter);
+  const Client client = clients.Acquire();
+  const client::DatabasePtr database(mongoc_client_get_database(client.get(), options.database.c_str()));
+  bson_error_t error{};
+  char** const found = mongoc_database_get_collection_names_with_opts(database.get(), opts.get(), &error);
+  if (found == nullptr) return client::FromError(error);
+  const bool any = found[0] != nullptr;
+  bson_strfreev(found);
+  if (any) return {};
+  return Status(Code::kNamespaceNotFound,
+                StrCat("there is no log ", options.log, " in the database ", options.database));
+}
+
 // Before any transaction: not every store creates collections inside one.
 Status chains::Parts::CreateCollections() {
   const Client client = clients.Acquire();
-  for (const std::string* name : {&options.log, &heads, &leases, &repairs}) {
+  for (const std::string* name : {&options.log, &heads, &leases, &repairs, &tree}) {
     Bson create;
     create.Text("create", *name);
     const auto reply = client::RunCommand(client.get(), options.database.c_str(), create.get());
@@ -129,20 +160,38 @@ Result<ChainHead> chains::HeadOf(const bson_t& document) {
     return Status(Code::kRecordDamaged, "the head is damaged: hash is not 32 bytes");
   }
   std::copy(hash.begin(), hash.end(), head.hash.begin());
-  head.halted = client::TextOf(&document, "halted.why");
+  head.tree = TreeOf(document, head.records);
+  ReadHalt(document, head);
   return head;
+}
+
+void chains::AppendTree(const ChainHead& head, client::Bson& fields) {
+  if (!head.tree) return;
+  Bson tree;
+  tree.Integer("records", head.tree->records()).Binary("peaks", head.tree->Peaks());
+  fields.Document("tree", tree);
 }
 
 ChainHead chains::HeadOrHalted(const bson_t& document) {
   auto head = HeadOf(document);
   if (head.ok()) return *std::move(head);
-  return {.chain = client::IntegerOf(&document, "_id"), .halted = std::string(head.error().message())};
+  return {.chain = client::IntegerOf(&document, "_id"), .halted = std::string(head.error().message()), .broken = true};
 }
 
 void chains::AppendHeadCondition(const ChainHead& head, client::Bson& filter) {
   filter.Integer("_id", head.chain).Integer("seq", head.sequence).Binary("hash", TextOf(head.hash));
   filter.Integer("epoch", head.epoch);
-  BSON_APPEND_NULL(filter.get(), "halted");
+  // One that was given a tree must not go on without it, and one that somebody else went on with has none any more.
+  Bson stale;
+  if (!head.tree) filter.Document("tree.records", stale.Integer("$ne", head.records));
+  if (head.tree && head.records > 0) filter.Integer("tree.records", head.records);
+  if (head.halted.empty()) {
+    BSON_APPEND_NULL(filter.get(), "halted");
+    return;
+  }
+  filter.Text("halted.why", head.halted);
+  head.halt_changes > 0 ? void(filter.Integer("halted.changes", head.halt_changes))
+                        : void(BSON_APPEND_NULL(filter.get(), "halted.changes"));
 }
 
 }  // namespace braid

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "patterns/chains/checkpoint.h"
 #include "patterns/chains/signing.h"
 
 namespace braid::checkpoint_json {
@@ -175,9 +176,8 @@ Status ReadText(std::string_view json, const ObjectReader::ReadObject& read) {
 
 void ReadStatement(ObjectReader& reader, SignedStatement& statement) {
   reader.Integer("version", statement.version);
-  if (reader.ok() && statement.version != kCheckpointVersion) {
-    return reader.Fail(Status(Code::kUnsupportedFormat,
-                              StrCat("version ", statement.version, " is not known, only ", kCheckpointVersion)));
+  if (reader.ok() && !checkpoint_bytes::IsKnownVersion(statement.version)) {
+    return reader.Fail(checkpoint_bytes::UnknownVersion(statement.version));
   }
   reader.Text("store", statement.store);
   reader.Integer("sequence", statement.sequence);

@@ -14,14 +14,28 @@ using testing::HasSubstr;
 /// Three heads, signed with the key of RFC 8032's first test.
 Checkpoint Golden() {
   const SigningKey key(test::FromHex<32>("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"));
-  const std::vector<CheckpointHead> heads = {{.chain = 3, .sequence = int64_t{1} << 40, .hash = merkle::Sha256("c")},
-                                             {.chain = -5, .sequence = 7, .hash = merkle::Sha256("a")},
-                                             {.chain = 0, .sequence = 0, .hash = merkle::Sha256("b")}};
+  const std::vector<CheckpointHead> heads = {
+      {3, int64_t{1} << 40, merkle::Sha256("c"), int64_t{1} << 33, merkle::Sha256("z")},
+      {-5, 7, merkle::Sha256("a"), 3, merkle::Sha256("x")},
+      {0, 0, merkle::Sha256("b"), 0, merkle::Sha256("")}};
   return *MakeCheckpoint({.store = "Lager \"ä\"", .created_at_ms = 1'700'000'000'123, .heads = heads}, key);
 }
 
 // Root and signature computed apart from this code: Python's hashlib and struct, and the openssl program.
 constexpr char kGoldenJson[] =
+    R"({"version":2,"store":"Lager \"ä\"","sequence":1099511627776,"created_at":1700000000123,"chains":3,)"
+    R"("root":"d723a516531b71bad79d3e2e3538f5a9fa439c9cbef2d704c7ff3a838065319c","key":"21fe31dfa154a261",)"
+    R"("signature":"ea561bf73342a4f56be45a331a5bfa965135e8189dc9fd3beb4c1d1c6a8146e4)"
+    R"(03cbf11ac24aea3d5939fbcab12f69921a362e3be954a659b9556c5c7e98df06","heads":[)"
+    R"({"chain":-5,"sequence":7,"hash":"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb",)"
+    R"("records":3,"tree":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"},)"
+    R"({"chain":0,"sequence":0,"hash":"3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d",)"
+    R"("records":0,"tree":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},)"
+    R"({"chain":3,"sequence":1099511627776,"hash":"2e7d2c03a9507ae265ecf5b5356885a53393a2029d241394997265a1a25aefc6",)"
+    R"("records":8589934592,"tree":"594e519ae499312b29433b7dd8a97ff068defcba9755b6d5d00e84c524d67b06"}]})";
+
+/// As programs without trees made it.
+constexpr char kVersionOneJson[] =
     R"({"version":1,"store":"Lager \"ä\"","sequence":1099511627776,"created_at":1700000000123,"chains":3,)"
     R"("root":"aa49ca1117d02265662c976bc27cbc3365c4e984edb18750c2aa746026dfd396","key":"21fe31dfa154a261",)"
     R"("signature":"6d2a5873f7c51abcc6e88440fa215b8074d2687ceccdb25516bda82e42562e91)"
@@ -50,9 +64,19 @@ std::string WhyRefused(const std::string& json) {
 TEST(CheckpointTest, KnownBytes) {
   EXPECT_EQ(
       Hex(Golden().statement.Bytes()),
-      "627261696420636865636b706f696e740000000100000100000000000000018bcfe5687b0000000000000003aa49ca1117d02265662c97"
-      "6bc27cbc3365c4e984edb18750c2aa746026dfd3960000000a4c616765722022c3a422");
+      "627261696420636865636b706f696e740000000200000100000000000000018bcfe5687b0000000000000003d723a516531b71bad79d3e"
+      "2e3538f5a9fa439c9cbef2d704c7ff3a838065319c0000000a4c616765722022c3a422");
   EXPECT_EQ(ToJson(Golden()), kGoldenJson);
+}
+
+TEST(CheckpointTest, VersionOneIsStillReadAndChecked) {
+  const Result<Checkpoint> checkpoint = ParseCheckpoint(kVersionOneJson);
+  ASSERT_OK(checkpoint);
+  EXPECT_OK(checkpoint->Verify(GoldenKey()));
+  EXPECT_EQ(ToJson(*checkpoint), kVersionOneJson);
+  Checkpoint renamed = *checkpoint;
+  renamed.statement.version = 2;
+  EXPECT_EQ(renamed.Verify(GoldenKey()).code(), Code::kAuthenticationFailed);
 }
 
 TEST(CheckpointTest, TextComesBack) {
@@ -74,19 +98,19 @@ TEST(CheckpointTest, ReaderNamesWhatItRefuses) {
   EXPECT_THAT(WhyRefused("{}"), HasSubstr("version: missing"));
   EXPECT_THAT(WhyRefused(StrCat(kGoldenJson, "{}")), HasSubstr("more after the JSON object"));
   EXPECT_THAT(WhyRefused(StrCat(kGoldenJson, "x")), HasSubstr("not a JSON object"));
-  EXPECT_THAT(WhyRefused(With("\"version\":1", "\"version\":2")),
-              HasSubstr("UnsupportedFormat (12): version 2 is not known"));
-  EXPECT_THAT(WhyRefused(With("\"version\":1", "\"version\":1.0")), HasSubstr("version: not an integer"));
+  EXPECT_THAT(WhyRefused(With("\"version\":2", "\"version\":3")),
+              HasSubstr("UnsupportedFormat (12): version 3 is not known"));
+  EXPECT_THAT(WhyRefused(With("\"version\":2", "\"version\":2.0")), HasSubstr("version: not an integer"));
   EXPECT_THAT(WhyRefused(With("1700000000123", "\"1700000000123\"")), HasSubstr("created_at: not an integer"));
-  EXPECT_THAT(WhyRefused(With("\"version\":1", "\"version\":1,\"version\":1")), HasSubstr("version: there twice"));
-  EXPECT_THAT(WhyRefused(With("\"version\":1", "\"version\":1,\"more\":1")), HasSubstr("more: an unknown field"));
+  EXPECT_THAT(WhyRefused(With("\"version\":2", "\"version\":2,\"version\":2")), HasSubstr("version: there twice"));
+  EXPECT_THAT(WhyRefused(With("\"version\":2", "\"version\":2,\"more\":1")), HasSubstr("more: an unknown field"));
   EXPECT_THAT(WhyRefused(With("\"chain\":0", "\"chain\":0,\"x\":1")), HasSubstr("heads[1].x: an unknown field"));
   EXPECT_THAT(WhyRefused(With("{\"chain\":-5", "{\"chian\":-5")), HasSubstr("heads[0].chain: missing"));
-  EXPECT_THAT(WhyRefused(With("\"root\":\"aa", "\"root\":\"AA")),
+  EXPECT_THAT(WhyRefused(With("\"root\":\"d7", "\"root\":\"D7")),
               HasSubstr("root: not a lower-case hexadecimal digit"));
-  EXPECT_THAT(WhyRefused(With("\"root\":\"aa", "\"root\":\"a")), HasSubstr("root: expected 64 digits, got 63"));
+  EXPECT_THAT(WhyRefused(With("\"root\":\"d7", "\"root\":\"d")), HasSubstr("root: expected 64 digits, got 63"));
   EXPECT_THAT(WhyRefused(With("\"key\":\"21", "\"key\":\"")), HasSubstr("key: expected 16 digits, got 14"));
-  EXPECT_THAT(WhyRefused(With("\"signature\":\"6d", "\"signature\":\"x")), HasSubstr("signature: expected 128 digits"));
+  EXPECT_THAT(WhyRefused(With("\"signature\":\"ea", "\"signature\":\"x")), HasSubstr("signature: expected 128 digits"));
   EXPECT_THAT(WhyRefused(With("Lager \\\"ä\\\"", "")), HasSubstr("FailedToParse (9): store: must be 1 to 1024 bytes"));
   EXPECT_THAT(WhyRefused(With("Lager", "\\u0000")), HasSubstr("store: must be"));
   EXPECT_THAT(WhyRefused(With("\"chains\":3", "\"chains\":-1")), HasSubstr("chains: is -1"));
@@ -100,8 +124,8 @@ TEST(CheckpointTest, ReaderNamesWhatItRefuses) {
 }
 
 TEST(CheckpointTest, HeadsThatDoNotFitAreNamed) {
-  EXPECT_THAT(WhyRefused(With("\"root\":\"aa", "\"root\":\"ab")),
-              HasSubstr("ChainBroken (900004): the heads give the root aa49"));
+  EXPECT_THAT(WhyRefused(With("\"root\":\"d7", "\"root\":\"d8")),
+              HasSubstr("ChainBroken (900004): the heads give the root d723"));
   EXPECT_THAT(WhyRefused(With("\"chain\":0", "\"chain\":-5")),
               HasSubstr("ChainBroken (900004): chain -5 is there twice"));
   EXPECT_THAT(WhyRefused(With("\"chain\":0", "\"chain\":4")), HasSubstr("not sorted: chain 3 follows chain 4"));
@@ -109,6 +133,9 @@ TEST(CheckpointTest, HeadsThatDoNotFitAreNamed) {
   EXPECT_THAT(WhyRefused(With("\"sequence\":1099511627776", "\"sequence\":8")), HasSubstr("says sequence 8"));
   EXPECT_THAT(WhyRefused(With("\"sequence\":7", "\"sequence\":-7")), HasSubstr("chain -5 has the sequence -7"));
   EXPECT_THAT(WhyRefused(With("\"sequence\":7", "\"sequence\":8")), HasSubstr("the heads give the root"));
+  EXPECT_THAT(WhyRefused(With("\"records\":3", "\"records\":4")), HasSubstr("the heads give the root"));
+  EXPECT_THAT(WhyRefused(With("\"tree\":\"2d", "\"tree\":\"2e")), HasSubstr("the heads give the root"));
+  EXPECT_THAT(WhyRefused(With("\"records\":3", "\"records\":-3")), HasSubstr("chain -5 has -3 records"));
 }
 
 TEST(CheckpointTest, MakeRefusesWhatCannotBeStated) {

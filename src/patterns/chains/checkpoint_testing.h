@@ -34,6 +34,17 @@ inline Sha256Hash TestHash(const HashedFields& record) {
   return merkle::Sha256(StrCat(bytes, "|", record.payload));
 }
 
+inline Sha256Hash TestHash(const ProvenRecord& record) {
+  return TestHash(HashedFields{.chain = record.chain,
+                               .sequence = record.sequence,
+                               .prev_hash = record.prev_hash,
+                               .also = record.also,
+                               .payload = record.payload});
+}
+
+/// As proofs take it.
+inline const RecordHash kTestHash = [](const HashedFields& record) { return TestHash(record); };
+
 /// Chains with some records each, and the checkpoint over their heads.
 class TestLog {
  public:
@@ -50,11 +61,11 @@ class TestLog {
   /// Of record `index` of a chain of the log.
   Result<InclusionProof> Prove(int64_t chain, size_t index) const {
     const std::vector<ProvenRecord>& records = chains.at(chain);
-    std::vector<LaterRecord> later;
-    for (size_t i = index + 1; i < records.size(); ++i) {
-      later.push_back({.sequence = records[i].sequence, .also = records[i].also, .payload = records[i].payload});
-    }
-    return MakeInclusionProof(checkpoint, records[index], later, TestHash);
+    std::vector<Sha256Hash> hashes;
+    hashes.reserve(records.size());
+    for (const ProvenRecord& record : records) hashes.push_back(TestHash(record));
+    return MakeInclusionProof(checkpoint, records[index],
+                              {.index = static_cast<int64_t>(index), .path = merkle::Path(hashes, index)}, kTestHash);
   }
 
   std::map<int64_t, std::vector<ProvenRecord>> chains;
@@ -63,18 +74,18 @@ class TestLog {
  private:
   CheckpointHead Fill(Random& random, int64_t chain, size_t count) {
     CheckpointHead head = {.chain = chain};
+    std::vector<Sha256Hash> hashes;
     for (size_t i = 0; i < count; ++i) {
       head.sequence += 1 + static_cast<int64_t>(random.Below(3));
       ProvenRecord record = {.chain = chain, .sequence = head.sequence, .prev_hash = head.hash};
       if (random.Chance(1, 3)) record.also = {chain + 1, chain + 4};
       for (size_t left = random.Below(6); left > 0; --left) record.payload.push_back(static_cast<char>(random.Next()));
-      head.hash = TestHash({.chain = chain,
-                            .sequence = record.sequence,
-                            .prev_hash = record.prev_hash,
-                            .also = record.also,
-                            .payload = record.payload});
+      head.hash = TestHash(record);
+      hashes.push_back(head.hash);
       chains[chain].push_back(record);
     }
+    head.records = static_cast<int64_t>(count);
+    head.tree = merkle::Root(hashes);
     return head;
   }
 };

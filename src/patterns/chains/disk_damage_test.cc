@@ -123,7 +123,7 @@ TEST_F(DiskDamageTest, EveryChangedByteOfATableIsNamedOrHarmless) {
     ASSERT_NO_FATAL_FAILURE(Fill(payload_bytes));
     for (const fs::path& file : Files(".sst")) {
       const size_t size = fs::file_size(sound_ / file);
-      for (int round = 0; round < 50; ++round) {
+      for (int round = 0; round < test::Rounds(50, 15); ++round) {
         const size_t at = random_.Below(size);
         SCOPED_TRACE(StrCat("byte ", at, " of ", size, " of ", file.string()));
         ++counts[Notice(file, Damaged(file, at))];

@@ -1,4 +1,4 @@
-// Leases: which process may extend a chain, and the epoch that fences off whoever had it before (C10).
+// Leases: which process may extend a chain, and the epoch that fences off the owner before it (C10).
 #include <algorithm>
 #include <optional>
 
@@ -85,7 +85,7 @@ Result<int64_t> Chains::AcquireLease(int64_t chain) {
 Result<std::vector<int64_t>> Chains::RenewLeases() {
   std::vector<std::pair<int64_t, int64_t>> held;  // chain, epoch
   {
-    const std::lock_guard lock(parts_->mu);
+    const MutexLock lock(parts_->mu);
     for (const auto& [chain, state] : parts_->states) {
       if (const int64_t epoch = state->lease.load(); epoch > 0) held.emplace_back(chain, epoch);
     }
@@ -105,6 +105,8 @@ Result<std::vector<int64_t>> Chains::RenewLeases() {
         const int64_t until = parts_->clock.NowMillis() + parts_->options.lease_ttl.count();
         for (const auto& [chain, epoch] : held) {
           if (std::find(ours.begin(), ours.end(), std::pair(chain, epoch)) == ours.end()) continue;
+          // Given up meanwhile. If that commits after this look, it is a conflict, and the look is taken again.
+          if (parts_->StateOf(chain).lease.load() != epoch) continue;
           BRAID_CHECK_OK(PutLease(transaction, parts_->leases, {chain, parts_->options.owner, epoch, until}));
         }
         return {};

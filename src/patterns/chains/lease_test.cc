@@ -1,4 +1,7 @@
 // Leases: two processes cannot extend one chain, whatever their clocks do (C10).
+#include <atomic>
+#include <thread>
+
 #include "base/clock.h"
 #include "patterns/chains/testing.h"
 
@@ -60,6 +63,23 @@ TEST_P(ChainLeaseTest, AStalledOwnerThatWakesUpCannotAppend) {
   EXPECT_TRUE(b->Heads()->front().halted.empty());
   EXPECT_EQ(Merged(*b), (std::vector<std::string>{"1@1 payload", "3@1 payload"}));
   ExpectSound(*b);
+}
+
+TEST_P(ChainLeaseTest, ARenewalBesideItDoesNotUndoARelease) {
+  const auto a = OpenAs("a", clock_);
+  const auto b = OpenAs("b", clock_);
+  std::atomic<bool> done = false;
+  std::thread renewals([&] {
+    while (!done) EXPECT_OK(a->RenewLeases());
+  });
+  for (int i = 0; i < 25; ++i) {
+    EXPECT_OK(a->AcquireLease(1));
+    EXPECT_OK(a->ReleaseLease(1));
+    EXPECT_OK(b->AcquireLease(1));
+    EXPECT_OK(b->ReleaseLease(1));
+  }
+  done = true;
+  renewals.join();
 }
 
 TEST_P(ChainLeaseTest, RenewalKeepsALeaseAndNamesALostOne) {

@@ -1,12 +1,16 @@
+// Merkle trees over hashed leaves (merkle.h), and ChainTree: the same tree over a chain's records, which grows by one
+// leaf at a time and keeps its peaks only (braid/chain_tree.h).
 #include "patterns/chains/merkle.h"
 
-#include <openssl/evp.h>
-
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <string>
 
 #include "base/assert.h"
 #include "base/strings.h"
+#include "braid/chain_tree.h"
+#include "patterns/chains/hash.h"
 
 namespace braid::merkle {
 namespace {
@@ -14,24 +18,24 @@ namespace {
 constexpr char kLeafPrefix = 0;
 constexpr char kNodePrefix = 1;
 
-Sha256Hash NodeHash(const Sha256Hash& left, const Sha256Hash& right) {
-  std::array<char, 1 + 2 * sizeof(Sha256Hash)> bytes;
-  bytes[0] = kNodePrefix;
-  std::copy(left.begin(), left.end(), bytes.begin() + 1);
-  std::copy(right.begin(), right.end(), bytes.begin() + 1 + sizeof(Sha256Hash));
-  return Sha256({bytes.data(), bytes.size()});
-}
-
 /// How many of `count` leaves are in the left half: the largest power of two below count. count > 1.
 uint64_t LeftCount(uint64_t count) { return std::bit_floor(count - 1); }
 
 }  // namespace
 
 Sha256Hash Sha256(std::string_view bytes) {
-  static const EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  Sha256Hash hash;
-  BRAID_ASSERT(EVP_Digest(bytes.data(), bytes.size(), hash.data(), nullptr, kSha256, nullptr) == 1);
-  return hash;
+  thread_local chains::Sha256Stream sha;
+  sha.Begin();
+  sha.Add(bytes.data(), bytes.size());
+  return sha.End();
+}
+
+Sha256Hash NodeHash(const Sha256Hash& left, const Sha256Hash& right) {
+  std::array<char, 1 + 2 * sizeof(Sha256Hash)> bytes;
+  bytes[0] = kNodePrefix;
+  std::copy(left.begin(), left.end(), bytes.begin() + 1);
+  std::copy(right.begin(), right.end(), bytes.begin() + 1 + sizeof(Sha256Hash));
+  return Sha256({bytes.data(), bytes.size()});
 }
 
 Sha256Hash LeafHash(std::string_view bytes) {
@@ -82,3 +86,51 @@ Result<Sha256Hash> RootFromPath(const Sha256Hash& leaf, Position position, std::
 }
 
 }  // namespace braid::merkle
+
+namespace braid {
+
+std::optional<ChainTree> ChainTree::FromPeaks(int64_t records, std::string_view peaks) {
+  if (records < 0) return std::nullopt;
+  ChainTree tree;
+  tree.records_ = records;
+  tree.peaks_.resize(static_cast<size_t>(std::popcount(static_cast<uint64_t>(records))));
+  if (peaks.size() != tree.peaks_.size() * sizeof(ChainHash)) return std::nullopt;
+  for (size_t i = 0; i < tree.peaks_.size(); ++i) {
+    std::copy_n(peaks.data() + i * sizeof(ChainHash), sizeof(ChainHash), tree.peaks_[i].begin());
+  }
+  return tree;
+}
+
+std::string ChainTree::Peaks() const {
+  std::string bytes;
+  bytes.reserve(peaks_.size() * sizeof(ChainHash));
+  for (const ChainHash& peak : peaks_) bytes.append(chains::TextOf(peak));
+  return bytes;
+}
+
+ChainHash ChainTree::Root() const {
+  if (peaks_.empty()) return merkle::Sha256("");
+  ChainHash root = peaks_.back();
+  for (size_t i = peaks_.size() - 1; i > 0; --i) root = merkle::NodeHash(peaks_[i - 1], root);
+  return root;
+}
+
+// As in counting: every one at the end of the number is carried, and two trees of one size become one.
+void ChainTree::Add(const ChainHash& hash, int64_t sequence, std::vector<ChainTreeNode>& complete) {
+  ChainHash node = hash;
+  const int carries = std::countr_one(static_cast<uint64_t>(records_));
+  ++records_;
+  for (int height = 1; height <= carries; ++height) {
+    node = merkle::NodeHash(peaks_.back(), node);
+    peaks_.pop_back();
+    if (height % ChainTreeNode::kFanOutBits != 0) continue;
+    complete.push_back({.level = height / ChainTreeNode::kFanOutBits,
+                        .number = (records_ >> height) - 1,
+                        .last_sequence = sequence,
+                        .root = node});
+  }
+  peaks_.push_back(node);
+  BRAID_ASSERT(peaks_.size() == static_cast<size_t>(std::popcount(static_cast<uint64_t>(records_))));
+}
+
+}  // namespace braid

@@ -16,6 +16,9 @@ Sha256Hash Sha256(std::string_view bytes);
 /// SHA-256(0x00 | bytes).
 Sha256Hash LeafHash(std::string_view bytes);
 
+/// SHA-256(0x01 | left | right).
+Sha256Hash NodeHash(const Sha256Hash& left, const Sha256Hash& right);
+
 /// The root over hashed leaves; that of no leaves is SHA-256 of nothing.
 Sha256Hash Root(std::span<const Sha256Hash> leaves);
 

@@ -7,9 +7,11 @@
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "braid/chains.h"
 #include "braid/transaction.h"
 #include "client/handles.h"
+#include "patterns/chains/sequences.h"
 
 namespace braid::chains {
 
@@ -17,7 +19,10 @@ namespace braid::chains {
 Result<ChainHead> HeadOf(const bson_t& document);
 /// The same, but one that is no head comes as halted: appends are refused, and the chain can be repaired from the log.
 ChainHead HeadOrHalted(const bson_t& document);
-/// {_id, seq, hash, epoch, halted: null}: matches the head only if it is still as given and not halted.
+/// The field `tree` of a head's document, if it has one.
+void AppendTree(const ChainHead& head, client::Bson& fields);
+/// {_id, seq, hash, epoch, tree.records, halted: null}: matches the head only if it is still as given, its halt and
+/// whether it has a tree included.
 void AppendHeadCondition(const ChainHead& head, client::Bson& filter);
 
 /// A chain as this process sees it.
@@ -35,10 +40,13 @@ struct Parts {
         clock(options.clock != nullptr ? *options.clock : Clock::System()),
         heads(options.log + "_heads"),
         leases(options.log + "_leases"),
-        repairs(options.log + "_repairs") {}
+        repairs(options.log + "_repairs"),
+        tree(options.log + "_tree") {}
 
   ChainState& StateOf(int64_t chain);
   Status CreateCollections();
+  /// kNamespaceNotFound if there is neither a log nor heads.
+  Status ExpectLog();
   /// The heads of some chains (all if none is named), ascending, in one snapshot; unknown chains are left out.
   Result<std::vector<ChainHead>> LoadHeads(std::span<const int64_t> numbers);
   /// Makes sure that a chain has a head's document; it begins before the first record. One that was lost comes back
@@ -51,9 +59,12 @@ struct Parts {
   const std::string heads;
   const std::string leases;
   const std::string repairs;
+  const std::string tree;
 
-  std::mutex mu;
-  std::unordered_map<int64_t, std::unique_ptr<ChainState>> states;  // guarded by mu; never shrinks
+  RecentSequences recent;
+
+  Mutex mu;
+  std::unordered_map<int64_t, std::unique_ptr<ChainState>> states BRAID_GUARDED_BY(mu);  // never shrinks
 };
 
 }  // namespace braid::chains

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <functional>
 
 #include "patterns/chains/checkpoint_testing.h"
@@ -12,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 Status Verify(const InclusionProof& proof) {
-  return VerifyInclusion(proof, test::KeyOf(1).public_key(), test::TestHash);
+  return VerifyInclusion(proof, test::KeyOf(1).public_key(), test::kTestHash);
 }
 
 /// The proof that `json` is, if it is one that holds.
@@ -34,12 +35,12 @@ class ProofTest : public testing::Test {
 
 TEST_F(ProofTest, EveryRecordOfLogsOfUpTo33ChainsIsProven) {
   for (size_t chains = 1; chains <= 33; ++chains) {
-    const test::TestLog log(random_, chains, 4);
+    const test::TestLog log(random_, chains, 9);
     for (const auto& [chain, records] : log.chains) {
       for (size_t i = 0; i < records.size(); ++i) {
         const Result<InclusionProof> proof = log.Prove(chain, i);
         ASSERT_OK(proof);
-        ASSERT_EQ(proof->later.size(), records.size() - 1 - i);
+        ASSERT_EQ(proof->record_index, static_cast<int64_t>(i));
         ASSERT_OK(Verify(*proof));
         const Result<InclusionProof> back = ParseInclusionProof(ToJson(*proof));
         ASSERT_OK(back);
@@ -57,7 +58,8 @@ struct Lie {
 };
 
 const Lie kLies[] = {
-    {"version", [](InclusionProof& p) { p.statement.version = 2; }, Code::kUnsupportedFormat},
+    {"version", [](InclusionProof& p) { p.statement.version = 3; }, Code::kUnsupportedFormat},
+    {"version before", [](InclusionProof& p) { p.statement.version = 1; }, Code::kAuthenticationFailed},
     {"version wrapped", [](InclusionProof& p) { p.statement.version += int64_t{1} << 32; }, Code::kUnsupportedFormat},
     {"store", [](InclusionProof& p) { p.statement.store += "x"; }, Code::kAuthenticationFailed},
     {"no store", [](InclusionProof& p) { p.statement.store.clear(); }, Code::kBadValue},
@@ -92,30 +94,46 @@ const Lie kLies[] = {
        p.record.also = {99, 98};
      },
      Code::kChainBroken},
-    {"later sequence", [](InclusionProof& p) { ++p.later.back().sequence; }, Code::kChainBroken},
-    {"later sequence back", [](InclusionProof& p) { p.later[0].sequence = p.record.sequence; }, Code::kChainBroken},
-    {"later payload", [](InclusionProof& p) { p.later[0].payload += "x"; }, Code::kChainBroken},
-    {"later also", [](InclusionProof& p) { p.later[0].also.push_back(99); }, Code::kChainBroken},
-    {"later cut", [](InclusionProof& p) { p.later.pop_back(); }, Code::kChainBroken},
-    {"later without the first", [](InclusionProof& p) { p.later.erase(p.later.begin()); }, Code::kChainBroken},
-    {"later longer", [](InclusionProof& p) { p.later.push_back({.sequence = 99}); }, Code::kChainBroken},
-    {"later swapped", [](InclusionProof& p) { std::swap(p.later[0], p.later[1]); }, Code::kChainBroken},
-    {"later payloads swapped",
+    {"record index", [](InclusionProof& p) { p.record_index ^= 1; }, Code::kChainBroken},
+    {"record index too high", [](InclusionProof& p) { p.record_index = p.records; }, Code::kChainBroken},
+    {"record index negative", [](InclusionProof& p) { p.record_index = -1; }, Code::kChainBroken},
+    {"record path", [](InclusionProof& p) { p.record_path[0][0] ^= 1; }, Code::kChainBroken},
+    {"record path cut above", [](InclusionProof& p) { p.record_path.pop_back(); }, Code::kChainBroken},
+    {"record path cut below", [](InclusionProof& p) { p.record_path.erase(p.record_path.begin()); },
+     Code::kChainBroken},
+    {"record path longer", [](InclusionProof& p) { p.record_path.push_back(p.record_path[0]); }, Code::kChainBroken},
+    {"no record path", [](InclusionProof& p) { p.record_path.clear(); }, Code::kChainBroken},
+    {"record path swapped", [](InclusionProof& p) { std::swap(p.record_path[0], p.record_path[1]); },
+     Code::kChainBroken},
+    {"the only record",
      [](InclusionProof& p) {
-       p.later[0].payload += "x";
-       std::swap(p.later[0].payload, p.later[1].payload);
+       p.record_path.clear();
+       p.record_index = 0;
+       p.records = 1;
      },
      Code::kChainBroken},
+    {"a node above as the record's place",
+     [](InclusionProof& p) {
+       p.record_path.erase(p.record_path.begin());
+       p.record_index /= 2;
+       p.records = (p.records + 1) / 2;
+     },
+     Code::kChainBroken},
+    {"records", [](InclusionProof& p) { ++p.records; }, Code::kChainBroken},
+    {"negative records", [](InclusionProof& p) { p.records = -1; }, Code::kChainBroken},
+    {"head sequence", [](InclusionProof& p) { ++p.head_sequence; }, Code::kChainBroken},
+    {"head hash", [](InclusionProof& p) { p.head_hash[31] ^= 1; }, Code::kChainBroken},
+    {"paths exchanged", [](InclusionProof& p) { std::swap(p.record_path, p.head_path); }, Code::kChainBroken},
     {"index", [](InclusionProof& p) { p.head_index ^= 1; }, Code::kChainBroken},
     {"index too high", [](InclusionProof& p) { p.head_index = p.statement.chain_count; }, Code::kChainBroken},
     {"index negative", [](InclusionProof& p) { p.head_index = -1; }, Code::kChainBroken},
-    {"path", [](InclusionProof& p) { p.path[0][0] ^= 1; }, Code::kChainBroken},
-    {"path cut above", [](InclusionProof& p) { p.path.pop_back(); }, Code::kChainBroken},
-    {"path cut below", [](InclusionProof& p) { p.path.erase(p.path.begin()); }, Code::kChainBroken},
-    {"path longer", [](InclusionProof& p) { p.path.push_back(p.path[0]); }, Code::kChainBroken},
-    {"no path", [](InclusionProof& p) { p.path.clear(); }, Code::kChainBroken},
-    {"path swapped", [](InclusionProof& p) { std::swap(p.path[0], p.path[1]); }, Code::kChainBroken},
-    {"path reversed", [](InclusionProof& p) { std::ranges::reverse(p.path); }, Code::kChainBroken},
+    {"path", [](InclusionProof& p) { p.head_path[0][0] ^= 1; }, Code::kChainBroken},
+    {"path cut above", [](InclusionProof& p) { p.head_path.pop_back(); }, Code::kChainBroken},
+    {"path cut below", [](InclusionProof& p) { p.head_path.erase(p.head_path.begin()); }, Code::kChainBroken},
+    {"path longer", [](InclusionProof& p) { p.head_path.push_back(p.head_path[0]); }, Code::kChainBroken},
+    {"no path", [](InclusionProof& p) { p.head_path.clear(); }, Code::kChainBroken},
+    {"path swapped", [](InclusionProof& p) { std::swap(p.head_path[0], p.head_path[1]); }, Code::kChainBroken},
+    {"path reversed", [](InclusionProof& p) { std::ranges::reverse(p.head_path); }, Code::kChainBroken},
 };
 
 TEST_F(ProofTest, EveryFieldMatters) {
@@ -163,15 +181,19 @@ TEST_F(ProofTest, PartsOfTwoProofsDoNotMix) {
     const auto chain = std::next(from.chains.begin(), static_cast<ptrdiff_t>(random_.Below(from.chains.size())));
     return *from.Prove(chain->first, random_.Below(chain->second.size()));
   };
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 50; ++round) {
     const InclusionProof first = any_of(log), second = any_of(random_.Chance(1, 2) ? log : other_log);
-    for (unsigned mix = 0; mix < 32; ++mix) {
+    for (unsigned mix = 0; mix < 256; ++mix) {
       InclusionProof proof = first;
       if (mix & 1) proof.statement = second.statement;
       if (mix & 2) proof.record = second.record;
-      if (mix & 4) proof.later = second.later;
-      if (mix & 8) proof.head_index = second.head_index;
-      if (mix & 16) proof.path = second.path;
+      if (mix & 4) proof.record_index = second.record_index;
+      if (mix & 8) proof.record_path = second.record_path;
+      if (mix & 16) proof.records = second.records;
+      if (mix & 32) proof.head_index = second.head_index;
+      if (mix & 64) proof.head_path = second.head_path;
+      if (mix & 128) proof.head_hash = second.head_hash;
+      if (mix & 128) proof.head_sequence = second.head_sequence;
       ASSERT_EQ(Verify(proof).ok(), proof == first || proof == second) << "mix " << mix << "\n" << ToJson(proof);
     }
   }
@@ -179,7 +201,7 @@ TEST_F(ProofTest, PartsOfTwoProofsDoNotMix) {
 
 TEST_F(ProofTest, AnotherKeyOrAnotherHashDoesNotVerify) {
   const InclusionProof proof = LongProof(test::TestLog(random_, 3, 3));
-  EXPECT_EQ(VerifyInclusion(proof, test::KeyOf(2).public_key(), test::TestHash).code(), Code::kAuthenticationFailed);
+  EXPECT_EQ(VerifyInclusion(proof, test::KeyOf(2).public_key(), test::kTestHash).code(), Code::kAuthenticationFailed);
   const RecordHash other = [](const HashedFields& record) { return merkle::Sha256(record.payload); };
   EXPECT_EQ(VerifyInclusion(proof, test::KeyOf(1).public_key(), other).code(), Code::kChainBroken);
 }
@@ -187,52 +209,76 @@ TEST_F(ProofTest, AnotherKeyOrAnotherHashDoesNotVerify) {
 TEST_F(ProofTest, NothingIsInAnEmptyCheckpoint) {
   const test::TestLog empty(random_, 0, 1), one(random_, 1, 1);
   InclusionProof proof = LongProof(one);
-  EXPECT_TRUE(proof.path.empty());
+  EXPECT_TRUE(proof.head_path.empty());
+  EXPECT_TRUE(proof.record_path.empty());
   ASSERT_OK(Verify(proof));
   proof.statement = empty.checkpoint.statement;
   EXPECT_THAT(Verify(proof).ToString(), HasSubstr("ChainBroken (900004): there is no leaf 0 in a tree of 0 leaves"));
   proof.head_index = -1;
-  EXPECT_THAT(Verify(proof).ToString(), HasSubstr("there is no chain number -1"));
+  EXPECT_THAT(Verify(proof).ToString(), HasSubstr("there is no number -1 of 0"));
 }
 
 TEST_F(ProofTest, OnlyTheTruthCanBeMadeAProof) {
   test::TestLog log(random_, 6, 4);
   auto& [chain, records] = *log.chains.begin();
-  EXPECT_THAT(MakeInclusionProof(log.checkpoint, {.chain = 10'000}, {}, test::TestHash).status().ToString(),
+  EXPECT_THAT(MakeInclusionProof(log.checkpoint, {.chain = 10'000}, {}, test::kTestHash).status().ToString(),
               HasSubstr("BadValue (2): the checkpoint has no chain 10000"));
   records.back().payload += "rewritten";
   EXPECT_THAT(log.Prove(chain, 0).status().ToString(),
-              HasSubstr(StrCat("ChainBroken (900004): chain ", chain, ": the records lead to")));
+              HasSubstr(StrCat("ChainBroken (900004): chain ", chain, ", sequence ", records[0].sequence,
+                               ": the record leads to the root ")));
   log.checkpoint.heads[0].hash[0] ^= 1;
   EXPECT_THAT(log.Prove(chain, 0).status().ToString(), HasSubstr("ChainBroken (900004): the heads give the root"));
 }
 
-// Even if their hashes lead to a signed head: a sequence that does not ascend, and other chains in another order.
+// Even if their hashes lead to a signed head: other chains in another order.
 TEST_F(ProofTest, RecordsNoChainCanHaveAreRefused) {
-  const auto prove = [](const ProvenRecord& record, const std::vector<LaterRecord>& later) {
-    CheckpointHead head = {.chain = record.chain, .sequence = record.sequence};
-    head.hash = test::TestHash({record.chain, record.sequence, record.prev_hash, record.also, record.payload});
-    for (const LaterRecord& next : later) {
-      head.hash = test::TestHash({record.chain, next.sequence, head.hash, next.also, next.payload});
-      head.sequence = next.sequence;
-    }
+  const auto prove = [](const ProvenRecord& record) {
+    const Sha256Hash hash = test::TestHash(record);
+    const CheckpointHead head = {.chain = record.chain, .sequence = 5, .hash = hash, .records = 1, .tree = hash};
     const Result<Checkpoint> checkpoint = MakeCheckpoint({.store = "s", .heads = {head}}, test::KeyOf(1));
     EXPECT_OK(checkpoint);
-    const InclusionProof proof = {.statement = checkpoint->statement, .record = record, .later = later};
-    const Status made = MakeInclusionProof(*checkpoint, record, later, test::TestHash).status();
+    const InclusionProof proof = {
+        .statement = checkpoint->statement, .record = record, .head_sequence = 5, .head_hash = hash, .records = 1};
+    const Status made = MakeInclusionProof(*checkpoint, record, {}, test::kTestHash).status();
     EXPECT_EQ(made.ToString(), Verify(proof).ToString());
     return made.ToString();
   };
-  EXPECT_EQ(prove({.chain = 7, .sequence = 5}, {{.sequence = 6}}), "OK");
-  EXPECT_EQ(prove({.chain = 7, .sequence = 5, .also = {6, 8}}, {{.sequence = 6, .also = {-1, 9}}}), "OK");
-  EXPECT_THAT(prove({.chain = 7, .sequence = 5}, {{.sequence = 5}}), HasSubstr("sequence 5 cannot follow sequence 5"));
-  EXPECT_THAT(prove({.chain = 7, .sequence = 5}, {{.sequence = 4}}), HasSubstr("sequence 4 cannot follow sequence 5"));
+  EXPECT_EQ(prove({.chain = 7, .sequence = 5}), "OK");
+  EXPECT_EQ(prove({.chain = 7, .sequence = 5, .also = {6, 8}}), "OK");
+  EXPECT_THAT(prove({.chain = 7, .sequence = -5}), HasSubstr("the record has the sequence -5"));
   for (const std::vector<int64_t>& also : {std::vector<int64_t>{9, 8}, {8, 8}, {6, 7, 8}}) {
-    EXPECT_THAT(prove({.chain = 7, .sequence = 5, .also = also}, {}),
-                HasSubstr("chain 7, sequence 5: the other chains"));
-    EXPECT_THAT(prove({.chain = 7, .sequence = 5}, {{.sequence = 6, .also = also}}),
-                HasSubstr("chain 7, sequence 6: "));
+    EXPECT_THAT(prove({.chain = 7, .sequence = 5, .also = also}), HasSubstr("chain 7, sequence 5: the other chains"));
   }
+}
+
+// Bytes of a proof are those of its record and of two paths.
+TEST_F(ProofTest, SizeGrowsByAHashWhenTheChainDoubles) {
+  for (const size_t count : {1u, 2u, 1000u, 4096u, 4097u}) {
+    std::vector<Sha256Hash> hashes(count);
+    const ProvenRecord record = {.chain = 7, .sequence = 5};
+    hashes[0] = test::TestHash(record);
+    const CheckpointHead head = {
+        .chain = 7, .sequence = 5, .records = static_cast<int64_t>(count), .tree = merkle::Root(hashes)};
+    const Checkpoint checkpoint = *MakeCheckpoint({.store = "s", .heads = {head}}, test::KeyOf(1));
+    const auto proof = MakeInclusionProof(checkpoint, record, {.path = merkle::Path(hashes, 0)}, test::kTestHash);
+    ASSERT_OK(proof);
+    EXPECT_EQ(proof->record_path.size(), static_cast<size_t>(std::bit_width(count - 1)));
+    EXPECT_LT(ToJson(*proof).size(), 900 + 67 * proof->record_path.size());
+  }
+}
+
+TEST_F(ProofTest, ProofsAndCheckpointsOfVersionOneAreRefusedByName) {
+  const test::TestLog log(random_, 4, 3);
+  std::string json = ToJson(LongProof(log));
+  json.replace(json.find("\"version\":2"), 11, "\"version\":1");
+  EXPECT_THAT(ParseInclusionProof(json).status().ToString(),
+              HasSubstr("UnsupportedFormat (12): a proof of version 1, which carries all later records"));
+  Checkpoint old = log.checkpoint;
+  old.statement.version = 1;
+  const auto& [chain, records] = *log.chains.begin();
+  EXPECT_THAT(MakeInclusionProof(old, records[0], {}, test::kTestHash).status().ToString(),
+              HasSubstr("UnsupportedFormat (12): the checkpoint is of version 1"));
 }
 
 TEST_F(ProofTest, ReaderNamesWhatItRefuses) {
@@ -243,14 +289,14 @@ TEST_F(ProofTest, ReaderNamesWhatItRefuses) {
     EXPECT_NE(place, std::string::npos) << part;
     return ParseInclusionProof(changed.replace(place, part.size(), replacement)).status().ToString();
   };
-  EXPECT_THAT(why("\"version\":1", "\"version\":0"), HasSubstr("UnsupportedFormat (12): version 0 is not known"));
-  EXPECT_THAT(why("\"path\":[\"", "\"path\":[\"0"), HasSubstr("path[0]: expected 64 digits, got 65"));
-  EXPECT_THAT(why("\"path\":[", "\"path\":[1,"), HasSubstr("path[0]: not a string"));
-  EXPECT_THAT(why("\"later\":", "\"later\":[1],\"x\":"), HasSubstr("later[0]: not an object"));
+  EXPECT_THAT(why("\"version\":2", "\"version\":0"), HasSubstr("UnsupportedFormat (12): version 0 is not known"));
+  EXPECT_THAT(why("\"head_path\":[\"", "\"head_path\":[\"0"), HasSubstr("head_path[0]: expected 64 digits, got 65"));
+  EXPECT_THAT(why("\"record_path\":", "\"record_path\":[1],\"x\":"), HasSubstr("record_path[0]: not a string"));
+  EXPECT_THAT(why("\"head\":", "\"head\":[1],\"x\":"), HasSubstr("head: not an object"));
   EXPECT_THAT(why("\"also\":", "\"also\":[1.5],\"x\":"), HasSubstr("record.also[0]: not an integer"));
   EXPECT_THAT(why("\"payload\":\"", "\"payload\":\"0"), HasSubstr("record.payload: an odd number"));
   EXPECT_THAT(why("\"head_index\":", "\"head_index\":0,\"head_index\":"), HasSubstr("head_index: there twice"));
-  for (const char* field : {"checkpoint", "record", "later", "head_index", "path"}) {
+  for (const char* field : {"checkpoint", "record", "record_index", "record_path", "head", "head_index", "head_path"}) {
     EXPECT_THAT(why(StrCat("\"", field, "\":"), "\"other\":"), HasSubstr(StrCat(field, ": missing")));
   }
   for (const char* field : {"chain", "prev_hash", "also", "payload"}) {

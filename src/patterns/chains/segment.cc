@@ -1,3 +1,4 @@
+// SegmentBuilder makes the document of a segment, Segment takes it apart again.
 #include "patterns/chains/segment.h"
 
 #include <zstd.h>
@@ -6,17 +7,94 @@
 #include <memory>
 
 #include "base/assert.h"
+#include "base/big_endian.h"
 #include "base/strings.h"
-#include "patterns/chains/bytes.h"
 #include "patterns/chains/hash.h"
-#include "patterns/chains/segment_format.h"
 
 namespace braid::chains {
 namespace {
 
+using Compressor = std::unique_ptr<ZSTD_CCtx, decltype([](ZSTD_CCtx* context) { ZSTD_freeCCtx(context); })>;
 using Decompressor = std::unique_ptr<ZSTD_DCtx, decltype([](ZSTD_DCtx* context) { ZSTD_freeDCtx(context); })>;
 
+// The header and the records of a segment's data: what its writer and its reader must agree on (braid/chains.h).
+constexpr uint8_t kVersion = 2;
+constexpr uint8_t kPlain = 0;
+constexpr uint8_t kZstandard = 1;
+constexpr size_t kSealAt = 36;
+constexpr size_t kHeaderBytes = 44;
+constexpr size_t kHashBytes = 32;
+constexpr size_t kRecordHeaderBytes = 16;
+
+// Appends the compressed bytes to `to`; false, with `to` as it was, if they are hardly fewer: every
+// reader has to decompress them. Headers alone make random payloads shrink.
+bool Compress(const std::string& plain, int level, std::string& to) {
+  thread_local const Compressor context(ZSTD_createCCtx());
+  BRAID_ASSERT(context != nullptr);
+  const size_t before = to.size();
+  to.resize(before + ZSTD_compressBound(plain.size()));
+  const size_t size =
+      ZSTD_compressCCtx(context.get(), to.data() + before, to.size() - before, plain.data(), plain.size(), level);
+  const bool smaller = ZSTD_isError(size) == 0 && size < plain.size() - plain.size() / 8;
+  to.resize(before + (smaller ? size : 0));
+  return smaller;
+}
+
 }  // namespace
+
+std::string SegmentId(int64_t chain, int64_t first_sequence) {
+  const std::string digits = StrCat(first_sequence);
+  return StrCat(chain, ":", std::string(digits.size() < 19 ? 19 - digits.size() : 0, '0'), digits);
+}
+
+void SegmentBuilder::Clear() {
+  sequences_.clear();
+  hashes_.clear();
+  plain_.clear();
+}
+
+void SegmentBuilder::Add(const ChainRecordView& record) {
+  if (empty()) {
+    chain_ = record.chain;
+    prev_hash_ = record.prev_hash;
+  }
+  sequences_.push_back(record.sequence);
+  hashes_.append(TextOf(record.hash));
+  big_endian::Append64(plain_, record.sequence);
+  big_endian::Append32(plain_, static_cast<uint32_t>(record.also.size()));
+  big_endian::Append32(plain_, static_cast<uint32_t>(record.payload.size()));
+  for (const int64_t other : record.also) big_endian::Append64(plain_, other);
+  plain_.append(record.payload);
+}
+
+void SegmentBuilder::Finish(const Stamp& stamp, client::Bson& document) const {
+  BRAID_ASSERT(!empty() && hashes_.size() == sequences_.size() * kHashBytes);
+  const auto count = static_cast<int64_t>(sequences_.size());
+  std::string data;
+  data.push_back(static_cast<char>(kVersion));
+  data.push_back(static_cast<char>(kZstandard));
+  data.append(2, '\0');
+  big_endian::Append32(data, static_cast<uint32_t>(count));
+  big_endian::Append32(data, static_cast<uint32_t>(plain_.size()));
+  big_endian::Append64(data, chain_);
+  big_endian::Append64(data, stamp.epoch);
+  big_endian::Append64(data, stamp.created_at);
+  big_endian::Append64(data, 0);
+  data.append(hashes_);
+  const size_t packed_at = data.size();
+  if (stamp.compression_level != 0 && Compress(plain_, stamp.compression_level, data)) {
+    const int64_t seal = SealOf(std::string_view(data).substr(packed_at));
+    big_endian::Put64(reinterpret_cast<uint8_t*>(data.data()) + kSealAt, seal);
+  } else {
+    data[1] = static_cast<char>(kPlain);
+    data.append(plain_);
+  }
+  document.Text("_id", SegmentId(chain_, sequences_.front())).Integer("symbol_id", chain_);
+  document.Integer("first_seq", sequences_.front()).Integer("last_seq", sequences_.back()).Integer("count", count);
+  document.Binary("prev_hash", TextOf(prev_hash_));
+  document.Binary("hash", std::string_view(hashes_).substr(hashes_.size() - kHashBytes));
+  document.Integer("epoch", stamp.epoch).Date("created_at", stamp.created_at).Binary("data", data);
+}
 
 Status Segment::Read(const bson_t& document) {
   problems_.clear();
@@ -96,16 +174,17 @@ Status Segment::ReadData() {
   const auto codec = static_cast<uint8_t>(data_[1]);
   if (codec > kZstandard) return damaged(StrCat("unknown compression ", codec));
   if (data_[2] != 0 || data_[3] != 0) problems_.emplace_back("data: bytes 2 and 3 are not zero");
-  const uint32_t count = Get32(data_.data() + 4);
-  const uint32_t plain_size = Get32(data_.data() + 8);
+  const uint32_t count = big_endian::Get32(data_.data() + 4);
+  const uint32_t plain_size = big_endian::Get32(data_.data() + 8);
   Compare("count", count_, count);
-  Compare("symbol_id", chain_, Get64(data_.data() + 12));
-  Compare("epoch", epoch_, Get64(data_.data() + 20));
-  Compare("created_at", created_at_, Get64(data_.data() + 28));
-  const int64_t seal = Get64(data_.data() + kSealAt);
+  Compare("symbol_id", chain_, big_endian::Get64(data_.data() + 12));
+  Compare("epoch", epoch_, big_endian::Get64(data_.data() + 20));
+  Compare("created_at", created_at_, big_endian::Get64(data_.data() + 28));
+  const int64_t seal = big_endian::Get64(data_.data() + kSealAt);
   const std::string_view rest = data_.substr(kHeaderBytes);
   if (count == 0 || count > rest.size() / kHashBytes) return damaged(StrCat("no room for ", count, " hashes"));
   const std::string_view hashes = rest.substr(0, count * kHashBytes);
+  BRAID_ASSERT(hashes.size() == count * kHashBytes);
   const std::string_view packed = rest.substr(hashes.size());
   if (codec == kPlain) {
     if (seal != 0) problems_.emplace_back("data: a seal where nothing is compressed");
@@ -137,15 +216,16 @@ Status Segment::ReadRecords(std::string_view plain, uint32_t count, std::string_
     if (plain.size() < kRecordHeaderBytes) return damaged(i, "is cut off");
     ChainRecordView& record = records_.emplace_back();
     record.chain = chain_;
-    record.sequence = Get64(plain.data());
-    const size_t others = Get32(plain.data() + 8);
-    const size_t payload_size = Get32(plain.data() + 12);
+    record.sequence = big_endian::Get64(plain.data());
+    const size_t others = big_endian::Get32(plain.data() + 8);
+    const size_t payload_size = big_endian::Get32(plain.data() + 12);
     plain.remove_prefix(kRecordHeaderBytes);
     if (others > plain.size() / sizeof(int64_t) || payload_size > plain.size() - others * sizeof(int64_t)) {
       return damaged(i, "is cut off");
     }
     const size_t first_other = also_.size();
-    for (size_t other = 0; other < others; ++other) also_.push_back(Get64(plain.data() + other * sizeof(int64_t)));
+    for (size_t other = 0; other < others; ++other)
+      also_.push_back(big_endian::Get64(plain.data() + other * sizeof(int64_t)));
     record.also = std::span(also_).subspan(first_other);
     plain.remove_prefix(others * sizeof(int64_t));
     record.payload = plain.substr(0, payload_size);

@@ -3,12 +3,13 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/workers.h"
 #include "patterns/chains/parts.h"
+#include "patterns/chains/sequences.h"
 #include "patterns/chains/verify.h"
 
 namespace braid::chains {
@@ -19,18 +20,25 @@ class Verification {
   Result<VerifyReport> Run();
 
  private:
-  // Of verify_all.cc.
+  // What chains say of each other.
   Result<std::vector<int64_t>> ChainsToVerify();
   Status CompareShared();
-  Result<bool> Has(int64_t chain, int64_t sequence);
+  Status NameRepeated(const std::vector<int64_t>& chains);
+  enum class Has { kNo, kShared, kOwn };  // kShared: as a record of a smaller chain
+  Result<Has> Find(int64_t chain, int64_t sequence);
+  Status Failure();
+  std::vector<ChainVerifier::Shared> TakeShared();
+  /// True, and one more damage is counted, if the report names as many as it may.
+  bool CountedOnly();
   void AddDamage(ChainDamage damage);
 
-  // Of verify_chain.cc.
+  // One chain.
   Status VerifyChain(int64_t chain);
   Result<std::optional<ChainHead>> LoadHead(int64_t chain);
   Status ReadSegments(int64_t chain, ChainVerifier& verifier);
   Status ReadWhatIsLeft(int64_t chain, ChainVerifier& verifier);
   void Progress(int64_t more);
+  Status CompareNodes(int64_t chain, const ChainVerifier& verifier);
 
   Parts& parts_;
   const VerifyOptions& options_;
@@ -38,10 +46,11 @@ class Verification {
   Workers helpers_;
   std::atomic<size_t> chains_left_ = 0;
   std::atomic<int64_t> verified_ = 0;
-  std::mutex mu_;
-  Status failure_;  // guarded by mu_, as are the next two
-  VerifyReport report_;
-  std::vector<ChainVerifier::Shared> shared_;
+  Mutex mu_;
+  Status failure_ BRAID_GUARDED_BY(mu_);
+  VerifyReport report_ BRAID_GUARDED_BY(mu_);
+  std::vector<ChainVerifier::Shared> shared_ BRAID_GUARDED_BY(mu_);
+  AllSequences sequences_;
 };
 
 }  // namespace braid::chains

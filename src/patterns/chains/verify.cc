@@ -2,11 +2,19 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "patterns/chains/hash.h"
 
 namespace braid::chains {
+namespace {
+
+constexpr size_t kGroupBytes = 256 << 10;
+constexpr size_t kGroupSegments = 512;
+constexpr size_t kPieces = 8;  // of a group; enough for threads that come late
+
+}  // namespace
 
 void SegmentCheck::Run(int64_t chain, const bson_t& document) {
   wrong.clear();
@@ -34,6 +42,7 @@ void ChainVerifier::Add(const SegmentCheck& check) {
     return AddUnreadable(check.first_sequence, check.last_sequence, std::string(check.status.message()));
   }
   const Segment& segment = check.segment;
+  if (on_segment_) on_segment_(segment);
   const int64_t first = segment.records().front().sequence;
   for (const std::string& problem : segment.problems()) Damaged(first, problem);
   if (segment.chain() != chain_) Damaged(first, StrCat("symbol_id: expected ", chain_, ", got ", segment.chain()));
@@ -85,12 +94,19 @@ void ChainVerifier::AddRecord(const ChainRecordView& record, ChainHash hash) {
   hash_ = record.hash;
   sequence_ = record.sequence;
   for (const int64_t other : record.also) shared_.push_back({record.sequence, chain_, other});
-  if (expected_ && expected_->sequence == record.sequence) {
-    expected_seen_ = true;
-    if (expected_->hash != record.hash) {
-      Damaged(record.sequence,
-              StrCat("hash in the head: expected ", HexOf(record.hash), ", got ", HexOf(expected_->hash)));
-    }
+  if (tree_) tree_->Add(record.hash, record.sequence, nodes_);
+  if (expected_ && expected_->sequence == record.sequence) CompareHead(record);
+}
+
+// A tree over records of which something is wrong would be wrong, too: that is named once.
+void ChainVerifier::CompareHead(const ChainRecordView& record) {
+  expected_seen_ = true;
+  if (expected_->hash != record.hash) {
+    Damaged(record.sequence,
+            StrCat("hash in the head: expected ", HexOf(record.hash), ", got ", HexOf(expected_->hash)));
+  } else if (sound_ && tree_ && expected_->tree && expected_->records == records_ && *expected_->tree != *tree_) {
+    Damaged(record.sequence, StrCat("tree in the head: expected the root ", HexOf(tree_->Root()), ", got ",
+                                    HexOf(expected_->tree->Root())));
   }
 }
 
@@ -106,6 +122,47 @@ void ChainVerifier::Finish(const std::optional<ChainHead>& before, const std::op
   const bool quiet = before && after && before->sequence == after->sequence;
   if (quiet && whole_ && !unreadable_ && after->records != records_) {
     Damaged(head_sequence, StrCat("records in the head: expected ", records_, ", got ", after->records));
+  }
+}
+
+Status CheckedSegments::Run(const std::function<void(const SegmentCheck&)>& each) {
+  Group groups[2];
+  BRAID_CHECK_OK(Read(groups[0]));
+  for (size_t current = 0; groups[current].used > 0; current = 1 - current) {
+    Group& now = groups[current];
+    Status read;
+    helpers_.Run(1 + kPieces, [&](size_t piece) {
+      if (piece == 0) {
+        read = Read(groups[1 - current]);
+      } else {
+        Check(now, piece - 1);
+      }
+    });
+    BRAID_CHECK_OK(read);
+    for (size_t i = 0; i < now.used; ++i) each(now.slots[i]->check);
+  }
+  return {};
+}
+
+Status CheckedSegments::Read(Group& group) {
+  group.used = 0;
+  for (size_t bytes = 0; bytes < kGroupBytes && group.used < kGroupSegments;) {
+    BRAID_TRY(const bson_t* document, cursor_.Next());
+    if (document == nullptr) break;
+    if (group.used == group.slots.size()) group.slots.push_back(std::make_unique<Slot>());
+    const uint8_t* const data = bson_get_data(document);
+    group.slots[group.used++]->bytes.assign(data, data + document->len);
+    bytes += document->len;
+  }
+  return {};
+}
+
+void CheckedSegments::Check(Group& group, size_t piece) const {
+  for (size_t i = group.used * piece / kPieces; i < group.used * (piece + 1) / kPieces; ++i) {
+    Slot& slot = *group.slots[i];
+    bson_t document;
+    BRAID_ASSERT(bson_init_static(&document, slot.bytes.data(), slot.bytes.size()));
+    slot.check.Run(chain_, document);
   }
 }
 

@@ -1,12 +1,16 @@
-// Verification of one chain: every hash again from the payload, every link, every redundant field (C5).
+// Verifying one chain: a segment by itself, the segments of a chain in their order, and the rest of a chain in groups,
+// of which one is checked while the next is read.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/workers.h"
 #include "braid/chains.h"
+#include "patterns/chains/log.h"
 #include "patterns/chains/segment.h"
 
 namespace braid::chains {
@@ -57,17 +61,30 @@ class ChainVerifier {
   int64_t last_sequence() const { return sequence_; }
   const ChainHash& last_hash() const { return hash_; }
   const std::vector<Shared>& shared() const { return shared_; }
+  bool sound() const { return sound_; }
+  /// Makes the chain's tree, too; for a whole chain, before the first segment.
+  void MakeTree() { tree_.emplace(); }
+  const std::optional<ChainTree>& tree() const { return tree_; }
+  /// The nodes of the tree that are stored, in the order in which they were complete.
+  const std::vector<ChainTreeNode>& nodes() const { return nodes_; }
+  /// Called with each segment that could be read. May be empty.
+  void OnSegment(std::function<void(const Segment&)> on_segment) { on_segment_ = std::move(on_segment); }
   /// To be told whether the head as it was at the beginning is a record of the chain.
   void ExpectHead(const ChainHead& head) { expected_ = head; }
 
  private:
   void AddRecord(const ChainRecordView& record, ChainHash hash);
-  void Damaged(int64_t sequence, std::string what) { on_damage_({chain_, sequence, std::move(what)}); }
+  void CompareHead(const ChainRecordView& record);
+  void Damaged(int64_t sequence, std::string what) {
+    sound_ = false;
+    on_damage_({chain_, sequence, std::move(what)});
+  }
 
   const int64_t chain_;
   const bool whole_;  // from the chain's first record on
   bool linked_;       // whether hash_ is what the next record must name
   const OnDamage on_damage_;
+  std::function<void(const Segment&)> on_segment_;
   SegmentCheck check_;
   int64_t sequence_ = 0;               // of the record before
   ChainHash hash_{};                   // its stored hash
@@ -75,9 +92,39 @@ class ChainVerifier {
   std::optional<ChainHead> expected_;
   bool expected_seen_ = false;
   bool unreadable_ = false;  // some records could not be read, so that their number is not known
+  bool sound_ = true;        // nothing was found so far
   int64_t records_ = 0;
   int64_t payload_bytes_ = 0;
   std::vector<Shared> shared_;
+  std::optional<ChainTree> tree_;
+  std::vector<ChainTreeNode> nodes_;
+};
+
+/// The rest of a cursor, checked by this thread and by workers that are idle.
+class CheckedSegments {
+ public:
+  CheckedSegments(SegmentCursor& cursor, int64_t chain, Workers& helpers)
+      : cursor_(cursor), chain_(chain), helpers_(helpers) {}
+
+  /// Calls `each` in the order of the chain, on this thread. An error: the store failed.
+  Status Run(const std::function<void(const SegmentCheck&)>& each);
+
+ private:
+  struct Slot {
+    std::vector<uint8_t> bytes;  // the document: the cursor's own is gone with the next
+    SegmentCheck check;
+  };
+  struct Group {
+    std::vector<std::unique_ptr<Slot>> slots;  // kept, so that memory is not asked for again
+    size_t used = 0;
+  };
+
+  Status Read(Group& group);
+  void Check(Group& group, size_t piece) const;
+
+  SegmentCursor& cursor_;
+  const int64_t chain_;
+  Workers& helpers_;
 };
 
 }  // namespace braid::chains

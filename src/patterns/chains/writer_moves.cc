@@ -1,7 +1,9 @@
 // Which writer has which chain, and how that changes while they run (C7).
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "patterns/chains/writers.h"
 
@@ -21,6 +23,7 @@ WriterThreads::Writer& WriterThreads::NewWriter() {
 }
 
 WriterThreads::Writer& WriterThreads::LeastBusy() {
+  BRAID_ASSERT(!shared_.empty());
   return **std::min_element(shared_.begin(), shared_.end(),
                             [](const Writer* a, const Writer* b) { return a->chains < b->chains; });
 }
@@ -31,18 +34,20 @@ void WriterThreads::Move(Queue& queue, Writer& to) {
   if (&from == &to) return;
   const bool listed = queue.listed;
   Unlist(queue);
+  BRAID_ASSERT(from.depth >= queue.items.size() && from.chains > 0);
   from.depth -= queue.items.size();
   --from.chains;
   queue.writer = &to;
   to.depth += queue.items.size();
   ++to.chains;
   if (listed) List(queue);
-  room_.notify_all();
+  room_.NotifyAll();
 }
 
 void WriterThreads::GiveOwn(Queue& queue) {
   if (queue.writer->own == &queue) return;
   Writer& writer = NewWriter();
+  BRAID_ASSERT(writer.own == nullptr && writer.chains == 0);
   own_.push_back(&writer);
   writer.own = &queue;
   Move(queue, writer);
@@ -59,7 +64,7 @@ void WriterThreads::GiveBack(Queue& queue) {
 }
 
 Status WriterThreads::GiveOwnWriter(int64_t chain) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   if (stopping_) return Status(Code::kShutdownInProgress, "the writers are stopping");
   Queue& queue = QueueOf(chain);
   GiveOwn(queue);
@@ -68,7 +73,7 @@ Status WriterThreads::GiveOwnWriter(int64_t chain) {
 }
 
 Status WriterThreads::TakeBack(int64_t chain) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   if (stopping_) return Status(Code::kShutdownInProgress, "the writers are stopping");
   GiveBack(QueueOf(chain));
   return {};
@@ -78,7 +83,7 @@ Status WriterThreads::Resize(uint32_t writers) {
   ChainWritersOptions resized = options_;
   resized.writers = writers;
   BRAID_CHECK_OK(resized.Validate());
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   if (stopping_) return Status(Code::kShutdownInProgress, "the writers are stopping");
   while (shared_.size() < writers) shared_.push_back(&NewWriter());
   const std::vector<Writer*> leaving(shared_.begin() + writers, shared_.end());
@@ -92,23 +97,23 @@ Status WriterThreads::Resize(uint32_t writers) {
 }
 
 void WriterThreads::Supervise() {
-  std::unique_lock lock(mu_);
+  MutexLock lock(mu_);
   Time begin = std::chrono::steady_clock::now();
   while (!stopping_) {
-    stopped_.wait_until(lock, begin + options_.interval);
+    stopped_.WaitUntil(lock, begin + options_.interval);
     const Time now = std::chrono::steady_clock::now();
     if (stopping_ || now < begin + options_.interval) continue;
     EndInterval(std::chrono::duration<double>(now - begin).count());
     MoveHotChains();
     begin = now;
     if (chains_.options().owner.empty()) continue;
-    lock.unlock();
+    lock.Unlock();
     const auto lost = chains_.RenewLeases();
     if (!lost.ok()) log::warn("leases could not be renewed: {}", lost.error().ToString());
     if (lost.ok()) {
       for (const int64_t chain : *lost) log::warn("the lease of chain {} was lost", chain);
     }
-    lock.lock();
+    lock.Lock();
   }
 }
 
@@ -144,7 +149,7 @@ void WriterThreads::EndInterval(double seconds) {
 }
 
 std::vector<ChainWriterFigures> WriterThreads::Figures() const {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   std::vector<ChainWriterFigures> all;
   for (const std::vector<Writer*>* group : {&shared_, &own_}) {
     for (const Writer* writer : *group) {
@@ -158,7 +163,7 @@ std::vector<ChainWriterFigures> WriterThreads::Figures() const {
 }
 
 Status WriterThreads::failure() const {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   return gave_up_;
 }
 

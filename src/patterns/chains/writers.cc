@@ -2,7 +2,263 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+#include "base/backoff.h"
+#include "base/log.h"
+#include "base/mutex.h"
 #include "base/strings.h"
+
+namespace braid::chains {
+namespace {
+
+constexpr size_t kBatchBytesMax = 8u << 20;  // of several records; one alone may have more
+
+}  // namespace
+
+WriterThreads::WriterThreads(Chains& chains, const ChainWritersOptions& options) : chains_(chains), options_(options) {
+  const MutexLock lock(mu_);
+  for (uint32_t i = 0; i < options.writers; ++i) shared_.push_back(&NewWriter());
+  supervisor_ = std::thread([this] { Supervise(); });
+}
+
+WriterThreads::~WriterThreads() = default;  // ChainWriters has stopped them
+
+Status WriterThreads::Submit(ChainRecord record, Done done, WhenFull when_full) {
+  auto item = std::make_shared<Item>();
+  item->bytes = record.payload.size() * (1 + record.also.size());
+  if (item->bytes > Chains::kBatchBytesMax) {
+    return Status(Code::kBadValue,
+                  StrCat("a record of ", item->bytes, " bytes in all; the most is ", Chains::kBatchBytesMax));
+  }
+  item->record = std::move(record);
+  item->done = std::move(done);
+  MutexLock lock(mu_);
+  Queue& queue = QueueOf(item->record.chain);
+  if (!item->record.also.empty()) {
+    item->queues.push_back(&queue);
+    for (const int64_t other : item->record.also) item->queues.push_back(&QueueOf(other));
+    // A chain that is named twice is refused later; it must not wait for itself until then.
+    std::sort(item->queues.begin(), item->queues.end());
+    item->queues.erase(std::unique(item->queues.begin(), item->queues.end()), item->queues.end());
+  }
+  const auto room = [&]() BRAID_REQUIRES(mu_) {
+    if (item->queues.empty()) return queue.writer->depth < options_.queue_records_max;
+    return HasRoom(*item);
+  };
+  if (when_full == WhenFull::kWait) room_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return stopping_ || room(); });
+  if (stopping_) return Status(Code::kShutdownInProgress, "the writers are stopping");
+  if (!room()) {
+    return Status(Code::kQueueFull, StrCat("chain ", item->record.chain, ": ", queue.writer->depth,
+                                           " records wait already; send it again later"));
+  }
+  item->since = std::chrono::steady_clock::now();
+  ++outstanding_;
+  if (item->queues.empty()) Push(item, queue);
+  for (Queue* each : item->queues) Push(item, *each);
+  return {};
+}
+
+WriterThreads::Queue& WriterThreads::QueueOf(int64_t chain) {
+  auto& queue = queues_[chain];
+  if (queue == nullptr) {
+    queue = std::make_unique<Queue>();
+    queue->chain = chain;
+    queue->writer = &LeastBusy();
+    ++queue->writer->chains;
+  }
+  return *queue;
+}
+
+bool WriterThreads::HasRoom(const Item& item) const {
+  return std::all_of(item.queues.begin(), item.queues.end(),
+                     [&](const Queue* queue) { return queue->writer->depth < options_.queue_records_max; });
+}
+
+// A queue that has items, is not busy and is not listed waits for the other chains of its first item.
+void WriterThreads::Push(const std::shared_ptr<Item>& item, Queue& queue) {
+  queue.items.push_back(item);
+  Writer& writer = *queue.writer;
+  ++writer.depth;
+  if (queue.items.size() == 1 && queue.busy == nullptr) {
+    List(queue);
+  } else if (writer.depth == options_.batch_records_max) {
+    writer.wake.NotifyOne();
+  }
+}
+
+void WriterThreads::List(Queue& queue) {
+  BRAID_ASSERT(!queue.listed && queue.busy == nullptr && !queue.items.empty());
+  queue.listed = true;
+  queue.writer->ready.push_back(&queue);
+  queue.writer->wake.NotifyOne();
+}
+
+void WriterThreads::Unlist(Queue& queue) {
+  if (queue.listed) std::erase(queue.writer->ready, &queue);
+  queue.listed = false;
+}
+
+void WriterThreads::Flush() {
+  MutexLock lock(mu_);
+  idle_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return outstanding_ == 0; });
+}
+
+Status WriterThreads::Stop(std::chrono::milliseconds patience) {
+  MutexLock lock(mu_);
+  if (stopping_) return gave_up_;
+  stopping_ = true;
+  give_up_at_ = std::chrono::steady_clock::now() + patience;
+  room_.NotifyAll();
+  stopped_.NotifyAll();
+  for (const auto& writer : all_) writer->wake.NotifyAll();
+  idle_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return outstanding_ == 0; });
+  for (const auto& writer : all_) writer->wake.NotifyAll();
+  std::vector<std::thread*> threads{&supervisor_};  // those of all writers: there are no new ones any more
+  for (const auto& writer : all_) threads.push_back(&writer->thread);
+  lock.Unlock();
+  for (std::thread* thread : threads) thread->join();
+  lock.Lock();
+  return gave_up_;
+}
+
+// What one writer's thread does: wait for a batch, take it, commit it, tell everyone.
+
+void WriterThreads::Run(Writer& writer) {
+  MutexLock lock(mu_);
+  while (AwaitBatch(writer, lock)) {
+    Batch batch;
+    Collect(writer, batch);
+    if (batch.items.empty()) continue;
+    room_.NotifyAll();
+    lock.Unlock();
+    Commit(writer, batch);
+    lock.Lock();
+    Finish(batch);
+  }
+}
+
+// False: all is done and the threads end.
+bool WriterThreads::AwaitBatch(Writer& writer, MutexLock& lock) {
+  for (;;) {
+    if (stopping_ && outstanding_ == 0) return false;
+    if (writer.ready.empty()) {
+      writer.wake.Wait(lock);
+      continue;
+    }
+    if (stopping_ || writer.depth >= options_.batch_records_max) return true;
+    const Time due = writer.ready.front()->items.front()->since + options_.batch_delay;
+    if (std::chrono::steady_clock::now() >= due) return true;
+    writer.wake.WaitUntil(lock, due);
+  }
+}
+
+void WriterThreads::Collect(Writer& writer, Batch& batch) {
+  while (!writer.ready.empty() && batch.items.size() < options_.batch_records_max) {
+    Queue& queue = *writer.ready.front();
+    Unlist(queue);
+    Taken taken = Taken::kYes;
+    while (taken == Taken::kYes && !queue.items.empty() && batch.items.size() < options_.batch_records_max) {
+      taken = Take(queue, batch);
+    }
+    if (taken == Taken::kTooLarge) {
+      if (queue.busy == nullptr) List(queue);  // else the end of this batch does it
+      break;
+    }
+  }
+}
+
+// Takes the queue's first item, if it fits and, for one of several chains, if it is the first of all of them; if it is
+// not, the last of the other chains to come so far will take it.
+WriterThreads::Taken WriterThreads::Take(Queue& queue, Batch& batch) {
+  BRAID_ASSERT(!queue.items.empty());
+  const std::shared_ptr<Item> item = queue.items.front();
+  if (!batch.items.empty() && batch.bytes + item->bytes > kBatchBytesMax) return Taken::kTooLarge;
+  Queue* const alone[] = {&queue};
+  const std::span<Queue* const> queues = item->queues.empty() ? std::span<Queue* const>(alone) : item->queues;
+  for (const Queue* each : queues) {
+    if ((each->busy != nullptr && each->busy != &batch) || each->items.front() != item) return Taken::kNotYet;
+  }
+  for (Queue* each : queues) {
+    Unlist(*each);
+    each->items.pop_front();
+    --each->writer->depth;
+    ++each->taken;
+    if (each->busy == nullptr) batch.queues.push_back(each);
+    each->busy = &batch;
+  }
+  batch.bytes += item->bytes;
+  batch.items.push_back(item);
+  return Taken::kYes;
+}
+
+void WriterThreads::Commit(Writer& writer, Batch& batch) {
+  std::vector<ChainRecord> records;
+  records.reserve(batch.items.size());
+  for (const auto& item : batch.items) records.push_back(std::move(item->record));
+  const auto appended = AppendUntilDone(writer, records);
+  BRAID_ASSERT(!appended.ok() || appended->size() == batch.items.size());
+  Appended failed;
+  if (!appended.ok()) failed.status = appended.error();
+  for (size_t i = 0; i < batch.items.size(); ++i) {
+    if (batch.items[i]->done) batch.items[i]->done(appended.ok() ? (*appended)[i] : failed);
+  }
+}
+
+// While the store fails the batch is tried again, because nothing that comes later may pass it (C4).
+Result<std::vector<Appended>> WriterThreads::AppendUntilDone(Writer& writer, const std::vector<ChainRecord>& records) {
+  Backoff backoff(options_.retry_first, options_.retry_most);
+  for (;;) {
+    {
+      const MutexLock lock(mu_);
+      if (!gave_up_.ok()) return gave_up_;
+    }
+    const Time begin = std::chrono::steady_clock::now();
+    auto appended = chains_.Append(records);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    MutexLock lock(mu_);
+    if (appended.ok()) {
+      writer.sums.commits += 1;
+      writer.sums.records += static_cast<int64_t>(records.size());
+      writer.sums.seconds += seconds;
+      writer.sums.seconds_most = std::max(writer.sums.seconds_most, seconds);
+      writer.figures.commits += 1;
+      writer.figures.records += static_cast<int64_t>(records.size());
+      writer.figures.last_error.clear();
+      return appended;
+    }
+    if (writer.figures.last_error.empty()) {
+      log::warn("writer {}: {} records are tried again: {}", writer.id, records.size(), appended.error().ToString());
+    }
+    ++writer.figures.retries;
+    writer.figures.last_error = appended.error().ToString();
+    const Time again = std::chrono::steady_clock::now() + backoff.Next();
+    const bool hopeless = !chains_.clients().MayRecover(appended.error());
+    while (!hopeless && std::chrono::steady_clock::now() < std::min(again, give_up_at_)) {
+      stopped_.WaitUntil(lock, std::min(again, give_up_at_));
+    }
+    if (hopeless || std::chrono::steady_clock::now() >= give_up_at_) {
+      if (gave_up_.ok()) gave_up_ = appended.error();
+      return gave_up_;
+    }
+  }
+}
+
+void WriterThreads::Finish(Batch& batch) {
+  BRAID_ASSERT(outstanding_ >= batch.items.size());
+  for (Queue* queue : batch.queues) {
+    BRAID_ASSERT(queue->busy == &batch);  // nobody else took of it meanwhile
+    queue->busy = nullptr;
+    if (!queue->items.empty()) List(*queue);
+  }
+  outstanding_ -= batch.items.size();
+  if (outstanding_ > 0) return;
+  idle_.NotifyAll();
+  if (stopping_) {
+    for (const auto& writer : all_) writer->wake.NotifyAll();
+  }
+}
+
+}  // namespace braid::chains
 
 namespace braid {
 
@@ -49,110 +305,4 @@ Status ChainWriters::TakeBack(int64_t chain) { return threads_->TakeBack(chain);
 std::vector<ChainWriterFigures> ChainWriters::Figures() const { return threads_->Figures(); }
 Status ChainWriters::failure() const { return threads_->failure(); }
 
-namespace chains {
-
-WriterThreads::WriterThreads(Chains& chains, const ChainWritersOptions& options) : chains_(chains), options_(options) {
-  const std::lock_guard lock(mu_);
-  for (uint32_t i = 0; i < options.writers; ++i) shared_.push_back(&NewWriter());
-  supervisor_ = std::thread([this] { Supervise(); });
-}
-
-WriterThreads::~WriterThreads() = default;  // ChainWriters has stopped them
-
-Status WriterThreads::Submit(ChainRecord record, Done done, WhenFull when_full) {
-  auto item = std::make_shared<Item>();
-  item->bytes = record.payload.size() * (1 + record.also.size());
-  if (item->bytes > Chains::kBatchBytesMax) {
-    return Status(Code::kBadValue,
-                  StrCat("a record of ", item->bytes, " bytes in all; the most is ", Chains::kBatchBytesMax));
-  }
-  item->record = std::move(record);
-  item->done = std::move(done);
-  std::unique_lock lock(mu_);
-  Queue& queue = QueueOf(item->record.chain);
-  if (!item->record.also.empty()) {
-    item->queues.push_back(&queue);
-    for (const int64_t other : item->record.also) item->queues.push_back(&QueueOf(other));
-    // A chain that is named twice is refused later; it must not wait for itself until then.
-    std::sort(item->queues.begin(), item->queues.end());
-    item->queues.erase(std::unique(item->queues.begin(), item->queues.end()), item->queues.end());
-  }
-  const auto room = [&] {
-    if (item->queues.empty()) return queue.writer->depth < options_.queue_records_max;
-    return HasRoom(*item);
-  };
-  if (when_full == WhenFull::kWait) room_.wait(lock, [&] { return stopping_ || room(); });
-  if (stopping_) return Status(Code::kShutdownInProgress, "the writers are stopping");
-  if (!room()) {
-    return Status(Code::kQueueFull, StrCat("chain ", item->record.chain, ": ", queue.writer->depth,
-                                           " records wait already; send it again later"));
-  }
-  item->since = std::chrono::steady_clock::now();
-  ++outstanding_;
-  if (item->queues.empty()) Push(item, queue);
-  for (Queue* each : item->queues) Push(item, *each);
-  return {};
-}
-
-WriterThreads::Queue& WriterThreads::QueueOf(int64_t chain) {
-  auto& queue = queues_[chain];
-  if (queue == nullptr) {
-    queue = std::make_unique<Queue>();
-    queue->chain = chain;
-    queue->writer = &LeastBusy();
-    ++queue->writer->chains;
-  }
-  return *queue;
-}
-
-bool WriterThreads::HasRoom(const Item& item) const {
-  return std::all_of(item.queues.begin(), item.queues.end(),
-                     [&](const Queue* queue) { return queue->writer->depth < options_.queue_records_max; });
-}
-
-// A queue that has items, is not busy and is not listed waits for the other chains of its first item.
-void WriterThreads::Push(const std::shared_ptr<Item>& item, Queue& queue) {
-  queue.items.push_back(item);
-  Writer& writer = *queue.writer;
-  ++writer.depth;
-  if (queue.items.size() == 1 && queue.busy == nullptr) {
-    List(queue);
-  } else if (writer.depth == options_.batch_records_max) {
-    writer.wake.notify_one();
-  }
-}
-
-void WriterThreads::List(Queue& queue) {
-  queue.listed = true;
-  queue.writer->ready.push_back(&queue);
-  queue.writer->wake.notify_one();
-}
-
-void WriterThreads::Unlist(Queue& queue) {
-  if (queue.listed) std::erase(queue.writer->ready, &queue);
-  queue.listed = false;
-}
-
-void WriterThreads::Flush() {
-  std::unique_lock lock(mu_);
-  idle_.wait(lock, [&] { return outstanding_ == 0; });
-}
-
-Status WriterThreads::Stop(std::chrono::milliseconds patience) {
-  std::unique_lock lock(mu_);
-  if (stopping_) return gave_up_;
-  stopping_ = true;
-  give_up_at_ = std::chrono::steady_clock::now() + patience;
-  room_.notify_all();
-  stopped_.notify_all();
-  for (const auto& writer : all_) writer->wake.notify_all();
-  idle_.wait(lock, [&] { return outstanding_ == 0; });
-  for (const auto& writer : all_) writer->wake.notify_all();
-  lock.unlock();
-  for (const auto& writer : all_) writer->thread.join();
-  supervisor_.join();
-  return gave_up_;
-}
-
-}  // namespace chains
 }  // namespace braid

@@ -9,14 +9,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "braid/chains.h"
 
 namespace braid::chains {
@@ -69,7 +68,7 @@ class WriterThreads {
   struct Writer {
     int id = 0;
     std::thread thread;
-    std::condition_variable wake;
+    CondVar wake;
     std::deque<Queue*> ready;  // queues with something to take, the longest waiting first
     size_t depth = 0;          // records in all of its queues
     size_t chains = 0;
@@ -85,48 +84,48 @@ class WriterThreads {
 
   enum class Taken { kYes, kTooLarge, kNotYet };
 
-  // Of writers.cc; all under mu_.
-  Queue& QueueOf(int64_t chain);
-  bool HasRoom(const Item& item) const;
-  void Push(const std::shared_ptr<Item>& item, Queue& queue);
-  void List(Queue& queue);
-  void Unlist(Queue& queue);
+  // The queues.
+  Queue& QueueOf(int64_t chain) BRAID_REQUIRES(mu_);
+  bool HasRoom(const Item& item) const BRAID_REQUIRES(mu_);
+  void Push(const std::shared_ptr<Item>& item, Queue& queue) BRAID_REQUIRES(mu_);
+  void List(Queue& queue) BRAID_REQUIRES(mu_);
+  void Unlist(Queue& queue) BRAID_REQUIRES(mu_);
 
-  // Of writer_loop.cc.
+  // A writer's thread: waits for a batch, takes it, commits it and tells everyone.
   void Run(Writer& writer);
-  bool AwaitBatch(Writer& writer, std::unique_lock<std::mutex>& lock);
-  void Collect(Writer& writer, Batch& batch);
-  Taken Take(Queue& queue, Batch& batch);
+  bool AwaitBatch(Writer& writer, MutexLock& lock) BRAID_REQUIRES(mu_);
+  void Collect(Writer& writer, Batch& batch) BRAID_REQUIRES(mu_);
+  Taken Take(Queue& queue, Batch& batch) BRAID_REQUIRES(mu_);
   void Commit(Writer& writer, Batch& batch);
   Result<std::vector<Appended>> AppendUntilDone(Writer& writer, const std::vector<ChainRecord>& records);
-  void Finish(Batch& batch);
+  void Finish(Batch& batch) BRAID_REQUIRES(mu_);
 
-  // Of writer_moves.cc; all under mu_ but Supervise.
-  Writer& NewWriter();
-  Writer& LeastBusy();
-  void Move(Queue& queue, Writer& to);
-  void GiveOwn(Queue& queue);
-  void GiveBack(Queue& queue);
+  // Which writer has which chain (writer_moves.cc).
+  Writer& NewWriter() BRAID_REQUIRES(mu_);
+  Writer& LeastBusy() BRAID_REQUIRES(mu_);
+  void Move(Queue& queue, Writer& to) BRAID_REQUIRES(mu_);
+  void GiveOwn(Queue& queue) BRAID_REQUIRES(mu_);
+  void GiveBack(Queue& queue) BRAID_REQUIRES(mu_);
   void Supervise();
-  void MoveHotChains();
-  void EndInterval(double seconds);
+  void MoveHotChains() BRAID_REQUIRES(mu_);
+  void EndInterval(double seconds) BRAID_REQUIRES(mu_);
 
   Chains& chains_;
   const ChainWritersOptions options_;
 
-  mutable std::mutex mu_;  // guards all that follows, the queues and the writers
-  std::condition_variable room_;
-  std::condition_variable idle_;     // nothing is queued or being committed
-  std::condition_variable stopped_;  // wakes who waits between tries, and the supervisor
-  std::unordered_map<int64_t, std::unique_ptr<Queue>> queues_;
-  std::vector<std::unique_ptr<Writer>> all_;  // every writer there ever was
-  std::vector<Writer*> shared_;               // those that chains are spread over
-  std::vector<Writer*> own_;                  // those of one chain
-  std::vector<Writer*> spare_;                // without chains
-  size_t outstanding_ = 0;
-  bool stopping_ = false;
-  Time give_up_at_ = Time::max();
-  Status gave_up_;  // why what is left is not committed; then no later record of a chain may be
+  mutable Mutex mu_;  // also guards what the queues and the writers hold
+  CondVar room_;
+  CondVar idle_;     // nothing is queued or being committed
+  CondVar stopped_;  // wakes the threads that wait between tries, and the supervisor
+  std::unordered_map<int64_t, std::unique_ptr<Queue>> queues_ BRAID_GUARDED_BY(mu_);
+  std::vector<std::unique_ptr<Writer>> all_ BRAID_GUARDED_BY(mu_);  // every writer there ever was
+  std::vector<Writer*> shared_ BRAID_GUARDED_BY(mu_);               // those that chains are spread over
+  std::vector<Writer*> own_ BRAID_GUARDED_BY(mu_);                  // those of one chain
+  std::vector<Writer*> spare_ BRAID_GUARDED_BY(mu_);                // without chains
+  size_t outstanding_ BRAID_GUARDED_BY(mu_) = 0;
+  bool stopping_ BRAID_GUARDED_BY(mu_) = false;
+  Time give_up_at_ BRAID_GUARDED_BY(mu_) = Time::max();
+  Status gave_up_ BRAID_GUARDED_BY(mu_);  // why what is left is not committed; then no later record of a chain may be
   std::thread supervisor_;
 };
 

@@ -8,23 +8,22 @@
 #include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
+#include "patterns/counters/ids.h"
 
 namespace braid {
 namespace {
 
 using client::Bson;
+using counters::EntityOf;
+using counters::IdOf;
+using counters::kRanked;
+using counters::kSets;
+using counters::kShardsMax;
+using counters::kUnranked;
+using counters::NoSuchField;
+using counters::Overflow;
 
-constexpr const char* kSets = "counter_sets";
 constexpr size_t kCountedMax = 1'000'000;  // entities remembered as counted
-
-std::string IdOf(std::string_view entity, uint32_t shard) {
-  return entity.empty() ? StrCat(shard) : StrCat(entity, ":", shard);
-}
-
-std::string_view EntityOf(std::string_view id) {
-  const size_t colon = id.rfind(':');
-  return colon == std::string_view::npos ? std::string_view() : id.substr(0, colon);
-}
 
 Status CheckName(std::string_view entity) {
   if (entity.find(':') == std::string_view::npos && entity.find('\0') == std::string_view::npos) return {};
@@ -34,38 +33,59 @@ Status CheckName(std::string_view entity) {
 // The changes of one Add: filters and updates stay alive until the command is sent.
 class Changes {
  public:
-  explicit Changes(const std::vector<std::string>& fields) : fields_(fields) {}
+  explicit Changes(const CounterOptions& options) : fields_(options.fields), ranked_(!options.ranking.empty()) {}
 
   void Add(const std::string& id, const CounterValues& by) {
     Bson deltas;
-    for (size_t i = 0; i < fields_.size(); ++i) {
-      if (by[i] != 0) deltas.Integer(fields_[i].c_str(), by[i]);
+    for (const std::string& field : fields_) {
+      if (const int64_t value = by[field]; value != 0) deltas.Integer(field.c_str(), value);
     }
-    if (bson_empty(deltas.get())) return;
+    if (deltas.empty()) return;
     Bson& filter = parts_.emplace_back();
     filter.Text("_id", id);
     Bson& change = parts_.emplace_back();
     change.Document("$inc", deltas);
+    if (ranked_ && !EntityOf(id).empty()) {
+      Bson mark;
+      mark.Bool(kUnranked, true);
+      change.Document("$set", mark);
+    }
     updates_.push_back({.filter = filter.get(), .change = change.get(), .upsert = true});
   }
   std::span<const Transaction::Update> updates() const { return updates_; }
 
  private:
   const std::vector<std::string>& fields_;
+  const bool ranked_;
   std::deque<Bson> parts_;
   std::vector<Transaction::Update> updates_;
 };
 
-using Merged = std::map<std::string_view, CounterValues>;
+struct MergedIncrement {
+  CounterValues by;
+  bool uncounted = false;
+};
+using Merged = std::map<std::string_view, MergedIncrement>;
 
-Result<Merged> Merge(std::span<const Counters::Increment> increments) {
+Result<Merged> Merge(const CounterOptions& options, std::span<const Counters::Increment> increments) {
   Merged merged;
   for (const Counters::Increment& increment : increments) {
     auto [place, is_new] = merged.try_emplace(increment.entity);
     if (is_new) BRAID_CHECK_OK(CheckName(increment.entity));
-    for (size_t i = 0; i < kCounterFieldsMax; ++i) place->second[i] += increment.by[i];
+    place->second.uncounted |= increment.uncounted;
+    for (const auto& [field, by] : increment.by) {
+      if (std::ranges::find(options.fields, field) == options.fields.end()) return NoSuchField(options, field);
+      int64_t& sum = place->second.by[field];
+      if (__builtin_add_overflow(sum, by, &sum)) return Overflow(options, increment.entity, field);
+    }
   }
   return merged;
+}
+
+// The store refuses an $inc beyond 64 bits with a code that it has for many things.
+Status NameOverflow(const CounterOptions& options, const Status& status) {
+  if (status.code() != Code::kBadValue || status.message().find("$inc") == std::string_view::npos) return status;
+  return Status(Code::kOverflow, StrCat("a counter of ", options.collection, " would overflow: ", status.message()));
 }
 
 // Raises the stored number of shards to `wanted` and gives what is stored then.
@@ -97,8 +117,8 @@ Status CounterOptions::Validate() const {
   if (fields.empty() || fields.size() > kCounterFieldsMax) {
     return Status(Code::kBadValue, StrCat("a counter set has 1 to ", kCounterFieldsMax, " fields"));
   }
-  if (shard_count < 1 || shard_count > 10'000) {
-    return Status(Code::kBadValue, StrCat("logical-shard-count is ", shard_count, "; it must be 1 to 10000"));
+  if (shard_count < 1 || shard_count > kShardsMax) {
+    return Status(Code::kBadValue, StrCat("logical-shard-count is ", shard_count, "; it must be 1 to ", kShardsMax));
   }
   return {};
 }
@@ -113,23 +133,38 @@ Result<std::unique_ptr<Counters>> Counters::Open(Clients& clients, const Counter
                " logical shards, and the number can only be raised: ", options.shard_count,
                " would leave shards out of the sums of those who read by that number. Use ", stored, " or more"));
   }
-  return std::unique_ptr<Counters>(new Counters(options, stored));
+  if (!options.ranking.empty()) BRAID_CHECK_OK(EnsureRanking(clients, options));
+  return std::unique_ptr<Counters>(new Counters(options, stored, !options.ranking.empty()));
+}
+
+Result<std::unique_ptr<Counters>> Counters::OpenToRead(Clients& clients, const CounterOptions& options) {
+  BRAID_CHECK_OK(options.Validate());
+  uint32_t stored = 1;
+  const std::string name[] = {options.collection};
+  BRAID_CHECK_OK(RunTransaction(clients, {.database = options.database}, [&](Transaction& transaction) {
+    return transaction.FindIds(kSets, name, [&](const bson_t& document) {
+      stored = static_cast<uint32_t>(client::IntegerOf(&document, "shards"));
+      return Status();
+    });
+  }));
+  BRAID_TRY(const bool ranked, IsRanked(clients, options));
+  return std::unique_ptr<Counters>(new Counters(options, stored, ranked));
 }
 
 Status Counters::Add(Transaction& transaction, uint32_t shard, std::span<const Increment> increments) {
-  BRAID_TRY(const Merged merged, Merge(increments));
-  Changes changes(options_.fields);
-  for (const auto& [entity, by] : merged) changes.Add(IdOf(entity, shard), by);
-  return transaction.UpdateOnes(options_.collection, changes.updates()).status();
+  BRAID_TRY(const Merged merged, Merge(options_, increments));
+  Changes changes(options_);
+  for (const auto& [entity, increment] : merged) changes.Add(IdOf(entity, shard), increment.by);
+  return NameOverflow(options_, transaction.UpdateOnes(options_.collection, changes.updates()).status());
 }
 
 Result<int64_t> Counters::AddCountingNew(Transaction& transaction, uint32_t shard,
                                          std::span<const Increment> increments) {
-  BRAID_TRY(const Merged merged, Merge(increments));
+  BRAID_TRY(const Merged merged, Merge(options_, increments));
   std::vector<std::string> unknown;
   {
     const std::lock_guard lock(mu_);
-    for (const auto& [entity, by] : merged) {
+    for (const auto& [entity, increment] : merged) {
       if (!counted_.contains(std::string(entity))) unknown.push_back(IdOf(entity, 0));
     }
   }
@@ -142,82 +177,53 @@ Result<int64_t> Counters::AddCountingNew(Transaction& transaction, uint32_t shar
   for (const std::string& id : unknown) {
     if (std::string entity(EntityOf(id)); !found.contains(entity)) fresh.insert(std::move(entity));
   }
+  // Only what other transactions have stored is remembered: this one may still fail.
+  std::unordered_set<std::string>& added_here = transaction.Notes(this);
+  std::erase_if(found, [&](const std::string& entity) { return added_here.contains(entity); });
+  added_here.insert(fresh.begin(), fresh.end());
   {
-    // Only what the store has is remembered: this transaction may still fail.
     const std::lock_guard lock(mu_);
     if (counted_.size() + found.size() > kCountedMax) counted_.clear();
     counted_.merge(found);
   }
-  Changes changes(options_.fields);
+  Changes changes(options_);
   std::deque<Bson> documents;
   std::vector<const bson_t*> inserts;
-  for (const auto& [entity, by] : merged) {
+  // A new entity is put into the ranking at once, for no other writer can have it.
+  std::vector<const bson_t*> places;
+  std::unordered_set<std::string> placed;
+  if (!options_.ranking.empty()) {
+    const std::vector<std::string> names(fresh.begin(), fresh.end());
+    BRAID_CHECK_OK(transaction.FindIds(options_.ranking, names, [&](const bson_t& document) {
+      placed.emplace(client::TextOf(&document, "_id"));
+      return Status();
+    }));
+  }
+  int64_t counted = 0;
+  for (const auto& [entity, increment] : merged) {
     if (!fresh.contains(std::string(entity))) {
-      changes.Add(IdOf(entity, shard), by);
+      changes.Add(IdOf(entity, shard), increment.by);
       continue;
     }
     Bson& document = documents.emplace_back();
     document.Text("_id", IdOf(entity, 0));
-    for (size_t i = 0; i < options_.fields.size(); ++i) document.Integer(options_.fields[i].c_str(), by[i]);
+    for (const std::string& field : options_.fields) document.Integer(field.c_str(), increment.by[field]);
+    if (placed.contains(std::string(entity))) {  // another program has made it, in another shard
+      document.Bool(kUnranked, true);
+    } else if (!options_.ranking.empty()) {
+      const int64_t first = increment.by[options_.fields[0]];
+      document.Integer(kRanked, first);
+      Bson& place = documents.emplace_back();
+      place.Text("_id", entity).Integer(options_.fields[0].c_str(), first);
+      places.push_back(place.get());
+    }
     inserts.push_back(document.get());
+    if (!increment.uncounted) ++counted;
   }
+  BRAID_CHECK_OK(transaction.Insert(options_.ranking, places));
   BRAID_CHECK_OK(transaction.Insert(options_.collection, inserts));
-  BRAID_CHECK_OK(transaction.UpdateOnes(options_.collection, changes.updates()));
-  return static_cast<int64_t>(inserts.size());
-}
-
-void Counters::AddTo(const bson_t& document, CounterValues& sums) const {
-  for (size_t i = 0; i < options_.fields.size(); ++i) {
-    sums[i] += client::IntegerOf(&document, options_.fields[i].c_str());
-  }
-}
-
-Result<CounterValues> Counters::Sum(Transaction& transaction, std::string_view entity) const {
-  uint32_t shards = shard_count_;  // others may have raised it since
-  const std::string name[] = {options_.collection};
-  BRAID_CHECK_OK(transaction.FindIds(kSets, name, [&](const bson_t& document) {
-    shards = std::max(shards, static_cast<uint32_t>(client::IntegerOf(&document, "shards")));
-    return Status();
-  }));
-  std::vector<std::string> ids;
-  ids.reserve(shards);
-  for (uint32_t shard = 0; shard < shards; ++shard) ids.push_back(IdOf(entity, shard));
-  CounterValues sums{};
-  BRAID_CHECK_OK(transaction.FindIds(options_.collection, ids, [&](const bson_t& document) {
-    AddTo(document, sums);
-    return Status();
-  }));
-  return sums;
-}
-
-Status Counters::ForEach(Transaction& transaction, const std::function<Status(const Entity&)>& each) const {
-  const Bson all;
-  Bson by_id;
-  by_id.Integer("_id", 1);
-  Entity entity;
-  bool started = false;
-  BRAID_CHECK_OK(
-      transaction.Find(options_.collection, all.get(), {.sort = by_id.get()}, [&](const bson_t& document) -> Status {
-        const std::string_view id = client::TextOf(&document, "_id");
-        const std::string_view name = EntityOf(id);
-        if (name.empty()) return {};  // of the whole
-        if (!started || name != entity.name) {
-          if (started) BRAID_CHECK_OK(each(entity));
-          entity = Entity{.name = std::string(name)};
-          started = true;
-        }
-        if (id.ends_with(":0")) entity.counted = true;
-        AddTo(document, entity.sums);
-        return {};
-      }));
-  return started ? each(entity) : Status();
-}
-
-Status Counters::Correct(Transaction& transaction, std::string_view entity, const CounterValues& sums) {
-  BRAID_TRY(const CounterValues present, Sum(transaction, entity));
-  Increment difference{.entity = std::string(entity)};
-  for (size_t i = 0; i < kCounterFieldsMax; ++i) difference.by[i] = sums[i] - present[i];
-  return Add(transaction, 0, {&difference, 1});
+  BRAID_CHECK_OK(NameOverflow(options_, transaction.UpdateOnes(options_.collection, changes.updates()).status()));
+  return counted;
 }
 
 }  // namespace braid

@@ -1,5 +1,6 @@
 // Which writer has which logical shard.
 #include <unordered_set>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -46,15 +47,17 @@ Result<std::unique_ptr<ShardLease>> ShardLease::Take(Clients& clients, const Sha
   return lease;
 }
 
-ShardLease::~ShardLease() {
-  if (!owned()) return;
+ShardLease::~ShardLease() { Close().Ignore("the lease ends by itself when its time is over"); }
+
+Status ShardLease::Close() {
+  if (!owned()) return {};
   Bson mine;
-  mine.Text("_id", StrCat(options_.group, ":", shard_)).Text("owner", owner_);
+  mine.Text("_id", StrCat(options_.group, ":", std::exchange(shard_, -1))).Text("owner", owner_);
   Bson over;
   over.Date("expires_at", 0);
   Bson change;
   change.Document("$set", over);
-  Change(clients_, options_.database, mine, change, false).Ignore("it ends by itself when its time is over");
+  return Change(clients_, options_.database, mine, change, false).status();
 }
 
 // An expired lease is taken over by the update; one that does not exist is inserted by it; one that somebody else holds

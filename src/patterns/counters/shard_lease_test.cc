@@ -8,6 +8,7 @@
 #include "braid/counters.h"
 #include "client/fields.h"
 #include "client/handles.h"
+#include "embedded/testing/flaky_clients.h"
 #include "embedded/testing/stores.h"
 
 namespace braid {
@@ -75,6 +76,20 @@ TEST_P(ShardLeaseTest, WhenAllAreTakenShardsAreChosenAtRandom) {
   std::set<uint32_t> chosen;
   for (int i = 0; i < 100; ++i) chosen.insert(third->Shard().value());
   EXPECT_EQ(chosen, std::set<uint32_t>({0, 1}));
+}
+
+TEST_P(ShardLeaseTest, CloseGivesTheShardBackAndSaysIfItCannot) {
+  const auto first = Take(1);
+  ASSERT_TRUE(first->owned());
+  ASSERT_OK(first->Close());
+  EXPECT_FALSE(first->owned());
+  EXPECT_OK(first->Close());
+  test::FlakyClients flaky(store_.clients());
+  auto second = ShardLease::Take(flaky, {.database = store_.database(), .group = "g", .shard_count = 1});
+  ASSERT_OK(second);
+  EXPECT_TRUE((*second)->owned());
+  flaky.Fail(true);
+  EXPECT_EQ((*second)->Close().code(), Code::kHostUnreachable);
 }
 
 TEST_P(ShardLeaseTest, ReleaseFreesTheShard) {

@@ -1,4 +1,5 @@
 #include "braid/once.h"
+#include "base/assert.h"
 
 #include <deque>
 #include <unordered_map>
@@ -27,17 +28,17 @@ using Flags = std::unordered_map<std::string, uint32_t>;
 Result<Flags> Read(Transaction& transaction, const Once& once, std::span<const std::string> ids) {
   Flags flags;
   flags.reserve(ids.size());
-  BRAID_CHECK_OK(transaction.FindIds(once.options().collection, ids, [&](const bson_t& document) {
-    flags.emplace(client::TextOf(&document, "_id"), once.FlagsOf(document));
+  BRAID_CHECK_OK(transaction.FindIds(once.options().collection, ids, [&](const Document& document) {
+    flags.emplace(document.GetOr<std::string>("_id", ""), once.FlagsOf(document));
     return Status();
   }));
   return flags;
 }
 
 // Documents to insert and to change, alive until they are sent.
-class Marks {
+class FlagWrites {
  public:
-  explicit Marks(const OnceOptions& options) : options_(options) {}
+  explicit FlagWrites(const OnceOptions& options) : options_(options) {}
 
   void Insert(const std::string& id, uint32_t mask) {
     Bson& document = New();
@@ -82,10 +83,15 @@ Status OnceOptions::Validate() const {
   return {};
 }
 
-uint32_t Once::FlagsOf(const bson_t& document) const {
+Result<Once> Once::Open(OnceOptions options) {
+  BRAID_CHECK_OK(options.Validate());
+  return Once(std::move(options));
+}
+
+uint32_t Once::FlagsOf(const Document& document) const {
   uint32_t flags = 0;
   for (size_t i = 0; i < options_.calculations.size(); ++i) {
-    if (client::BoolOf(&document, options_.calculations[i].c_str())) flags |= uint32_t{1} << i;
+    if (client::BoolOf(document.get(), options_.calculations[i].c_str())) flags |= uint32_t{1} << i;
   }
   return flags;
 }
@@ -96,12 +102,12 @@ Result<std::vector<Once::Claimed>> Once::Claim(Transaction& transaction, std::sp
 
 Result<std::vector<Once::Claimed>> Once::Claim(Transaction& transaction, std::span<const std::string> ids,
                                                std::span<const uint32_t> masks) const {
-  BRAID_CHECK_OK(valid_);
   BRAID_TRY(const Flags done, Read(transaction, *this, ids));
+  BRAID_ASSERT(masks.size() == ids.size());
   std::vector<Claimed> claimed(ids.size());
   std::unordered_set<std::string_view> seen;
   seen.reserve(ids.size());
-  Marks marks(options_);
+  FlagWrites writes(options_);
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!seen.insert(ids[i]).second) {
       claimed[i].known = true;
@@ -112,17 +118,16 @@ Result<std::vector<Once::Claimed>> Once::Claim(Transaction& transaction, std::sp
     claimed[i].missing = claimed[i].known ? masks[i] & ~known->second : masks[i];
     if (claimed[i].missing == 0) continue;
     if (claimed[i].known) {
-      marks.Update(ids[i], claimed[i].missing);
+      writes.Update(ids[i], claimed[i].missing);
     } else {
-      marks.Insert(ids[i], claimed[i].missing);
+      writes.Insert(ids[i], claimed[i].missing);
     }
   }
-  BRAID_CHECK_OK(marks.Send(transaction));
+  BRAID_CHECK_OK(writes.Send(transaction));
   return claimed;
 }
 
 Result<std::vector<uint32_t>> Once::Done(Transaction& transaction, std::span<const std::string> ids) const {
-  BRAID_CHECK_OK(valid_);
   BRAID_TRY(const Flags flags, Read(transaction, *this, ids));
   std::vector<uint32_t> done;
   done.reserve(ids.size());
@@ -134,7 +139,6 @@ Result<std::vector<uint32_t>> Once::Done(Transaction& transaction, std::span<con
 }
 
 Status Once::Await(Transaction& transaction, std::span<const std::string> ids) const {
-  BRAID_CHECK_OK(valid_);
   Bson awaited;
   awaited.Bool(kAwaited, true);
   Bson change;
@@ -149,7 +153,6 @@ Status Once::Await(Transaction& transaction, std::span<const std::string> ids) c
 
 Status Once::ForEachMissing(Clients& clients, uint32_t mask, size_t batch,
                             const std::function<Status(std::span<const std::string>)>& each) const {
-  BRAID_CHECK_OK(valid_);
   Bson by_id;
   by_id.Integer("_id", 1);
   Bson not_true;

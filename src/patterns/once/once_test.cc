@@ -23,7 +23,7 @@ class OnceTest : public test::StoreTest {
     return RunTransaction(store_.clients(), {.database = store_.database()}, body);
   }
   Once Flags(std::vector<std::string> calculations) const {
-    return Once({.database = store_.database(), .calculations = std::move(calculations)});
+    return *Once::Open({.database = store_.database(), .calculations = std::move(calculations)});
   }
   std::vector<Once::Claimed> Claim(const Once& once, const Ids& ids, const std::vector<uint32_t>& masks = {}) {
     std::vector<Once::Claimed> claimed;
@@ -77,11 +77,16 @@ class OnceTest : public test::StoreTest {
 INSTANTIATE_ON_STORES(OnceTest);
 
 // A4: one boolean a calculation, by name.
-TEST_P(OnceTest, OptionsThatAreNotValidAreTheAnswer) {
-  const Once once({.database = store_.database(), .collection = "locks", .calculations = {"a", "awaited"}});
-  const std::string ids[] = {"x:y"};
-  const auto claim = [&](Transaction& transaction) { return once.Claim(transaction, ids).status(); };
-  EXPECT_EQ(RunTransaction(store_.clients(), {.database = store_.database()}, claim).code(), Code::kBadValue);
+TEST(OnceOptionsTest, OptionsThatAreNotValidAreTheAnswerOfOpen) {
+  EXPECT_OK(Once::Open({.database = "d", .calculations = {"a", "b"}}));
+  for (const char* name : {"", "_id", "awaited", "a.b", "$a"}) {
+    const auto opened = Once::Open({.database = "d", .calculations = {"a", name}});
+    EXPECT_EQ(opened.status().code(), Code::kBadValue) << name;
+    EXPECT_NE(opened.status().message().find(name), std::string_view::npos) << opened.status().message();
+  }
+  EXPECT_EQ(Once::Open({.database = "d"}).status().code(), Code::kBadValue);
+  EXPECT_EQ(Once::Open({.database = "d", .calculations = Ids(kCalculationsMax + 1, "a")}).status().code(),
+            Code::kBadValue);
 }
 
 TEST_P(OnceTest, TheDocumentIsTheOneOfTheRequirement) {

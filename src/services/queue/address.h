@@ -1,4 +1,4 @@
-// Where a broker is and who we are there: the URI that users give, taken apart.
+// The address of a broker, and the account to use there: the URI that users give, taken apart.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Address {
   std::string password = "guest";
   std::string vhost = "/";  // also if the URI ends with the host or with one slash
   std::string
-      ca_file;  // amqps only, "?cacertfile=": who may sign the broker's certificate; empty: whom the system trusts
+      ca_file;  // amqps only, "?cacertfile=": the authorities for the broker's certificate; empty: those of the system
 
   /// For people and logs: without the password.
   std::string ToString() const;

@@ -1,16 +1,28 @@
-// One connection to a broker with one channel, and what consumer and publisher do alike on it.
+// One connection to a broker with one channel, what consumer and publisher do alike on it, and what librabbitmq and the
+// broker say has gone wrong, as a Status: retryable if and only if a new connection may help.
 #pragma once
+
+#include <amqp.h>
+#include <amqp_framing.h>
 
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "braid/status.h"
 #include "services/queue/address.h"
 
-struct amqp_connection_state_t_;
-
 namespace braid::queue {
+
+/// A result of the library below zero: the connection is lost or was never made.
+Status LibraryError(int status, std::string_view where);
+
+/// The answer to a call: OK, a loss of the connection, or the broker's reason to close it or the channel.
+Status ReplyError(const amqp_rpc_reply_t& reply, std::string_view where);
+
+/// A method that the broker sent unasked: a close, a cancelled consumer, or something that has no place here.
+Status MethodError(const amqp_method_t& method, std::string_view where);
 
 /// Logged in, channel open. One thread at a time. Whoever sees it fail says so with Abandon(), or the end waits for the
 /// broker's farewell.

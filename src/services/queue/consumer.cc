@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/assert.h"
+#include "base/backoff.h"
 #include "base/strings.h"
-#include "services/queue/errors.h"
+#include "services/queue/connection.h"
 
 namespace braid::queue {
 namespace {
@@ -94,6 +96,7 @@ Result<size_t> Consumer::Fetch(std::vector<Message>& out, size_t most, milliseco
     // From here on time only bounds the waiting: what has arrived already is taken even after it.
     if (had == before) deadline = Clock::now() + kLinger;
   }
+  BRAID_ASSERT(out.size() - before <= most);
   return out.size() - before;
 }
 
@@ -132,17 +135,18 @@ Status Consumer::Ack(uint64_t up_to_tag) {
   const int sent = amqp_basic_ack(connection_->state(), Connection::kChannel, up_to_tag - earlier_, /*multiple=*/1);
   if (sent != AMQP_STATUS_OK) return Fail(LibraryError(sent, where_));
   acked_ = up_to_tag;
+  BRAID_ASSERT(earlier_ < acked_ && acked_ <= last_);
   return {};
 }
 
 Status Consumer::Reconnect(milliseconds patience) {
-  constexpr milliseconds kLongestPause{2000};
+  Backoff backoff(milliseconds(50), milliseconds(2000));
   const auto deadline = Clock::now() + patience;
   connection_.reset();
-  for (milliseconds pause{50};; pause = std::min(pause * 2, kLongestPause)) {
+  for (;;) {
     const Status status = Subscribe();
     if (status.ok() || !IsRetryable(status.code()) || Clock::now() >= deadline) return status;
-    std::this_thread::sleep_until(std::min(deadline, Clock::now() + pause));
+    std::this_thread::sleep_until(std::min(deadline, Clock::now() + backoff.Next()));
   }
 }
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/strings.h"
-#include "services/queue/errors.h"
+#include "services/queue/connection.h"
 
 namespace braid::queue {
 namespace {
@@ -85,6 +86,7 @@ Publisher::Outcome Publisher::Publish(std::span<const std::string> bodies) {
     outcome.status = AwaitConfirm(confirmed);
     while (outcome.confirmed < confirmed.size() && confirmed[outcome.confirmed]) ++outcome.confirmed;
   }
+  BRAID_ASSERT(outcome.confirmed <= confirmed.size() && confirmed.size() <= bodies.size());
   before_ += confirmed.size();
   if (!outcome.status.ok()) {
     connection_->Abandon();

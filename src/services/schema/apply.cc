@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "client/command.h"
 #include "client/fields.h"
@@ -77,6 +78,7 @@ class Creator {
 
   // A validator over documents that break it would refuse their next update, so it is added only if there are none.
   Status AddValidator() {
+    BRAID_ASSERT(wanted_.validator != nullptr);  // else none can be missing
     Bson alternatives;
     BSON_APPEND_DOCUMENT(alternatives.get(), "0", wanted_.validator.get());
     Bson breaking;
@@ -95,6 +97,7 @@ class Creator {
   }
 
   Status CreateIndex(const WantedIndex& index) {
+    BRAID_ASSERT(index.definition != nullptr);
     Bson definitions;
     BSON_APPEND_DOCUMENT(definitions.get(), "0", index.definition.get());
     Bson command;
@@ -104,6 +107,7 @@ class Creator {
 
   // Another process may be sharding the collection at this moment.
   Status Shard() {
+    BRAID_ASSERT(wanted_.shard_key != nullptr);
     Bson enable;
     enable.Text("enableSharding", database_);
     BRAID_CHECK_OK(client::RunCommand(client_, "admin", enable.get()));

@@ -1,14 +1,36 @@
-// Apply and Compare: makes the collections of a database what their specs say, or says where they differ.
+// What collections must look like, as plain data: the tables of the services are made of it. Apply and Compare make the
+// collections of a database what their specs say, or say where they differ.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "braid/clients.h"
-#include "services/schema/spec.h"
 
 namespace braid::schema {
+
+/// An index. Documents are JSON, as they would be typed in a shell; an empty text means none.
+struct IndexSpec {
+  std::string keys;  // {"user_id": 1, "created_at": -1}
+  bool unique = false;
+  bool sparse = false;
+  std::optional<int64_t> expire_after_seconds = {};  // TTL
+  std::string partial_filter = {};                   // {"status": "active"}
+  std::string name = {};                             // empty: the one that drivers give, user_id_1_created_at_-1
+};
+
+/// A collection.
+struct CollectionSpec {
+  std::string name;
+  std::string validator = {};  // {"$jsonSchema": {…}}; none also means that there must be none
+  std::vector<IndexSpec> indexes = {};
+  /// {"user_id": "hashed"}; none leaves the choice to the operator. Its index belongs into `indexes`, because a
+  /// collection that has documents can only be sharded when that index is there.
+  std::string shard_key = {};
+};
 
 enum class State {
   kAsSpecified,

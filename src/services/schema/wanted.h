@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "client/handles.h"
-#include "services/schema/spec.h"
+#include "services/schema/schema.h"
 
 namespace braid::schema {
 

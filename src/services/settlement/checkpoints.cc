@@ -1,13 +1,40 @@
 #include "services/settlement/checkpoints.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "client/fields.h"
 #include "client/handles.h"
+#include "patterns/chains/hash.h"
+#include "patterns/chains/log.h"
+#include "patterns/chains/segment.h"
 
 namespace braid::settlement {
 namespace {
 
 using client::Bson;
+
+const CheckpointHead* HeadOf(const Checkpoint& checkpoint, int64_t chain) {
+  const auto head = std::lower_bound(checkpoint.heads.begin(), checkpoint.heads.end(), chain,
+                                     [](const CheckpointHead& each, int64_t number) { return each.chain < number; });
+  return head != checkpoint.heads.end() && head->chain == chain ? &*head : nullptr;
+}
+
+// The hash of the last record vouches for all before it; the tree has to be the one over them.
+Status CompareTree(Chains& chains, const Checkpoint& checkpoint, const CheckpointHead& head,
+                   std::vector<ChainDamage>& differences) {
+  if (checkpoint.statement.version == 1) return {};
+  const auto root = chains.RootAt(head.chain, head.records);
+  if (!root.ok() && root.error().code() != Code::kRecordDamaged && root.error().code() != Code::kBadValue) {
+    return root.error();
+  }
+  if (root.ok() && *root == head.tree) return {};
+  const std::string got = root.ok() ? StrCat("got ", chains::HexOf(*root)) : std::string(root.error().message());
+  differences.push_back({head.chain, head.sequence,
+                         StrCat("the tree is not the checkpoint's: expected the root ", chains::HexOf(head.tree),
+                                " over ", head.records, " records, ", got)});
+  return {};
+}
 
 // A document may have 16 MiB.
 constexpr size_t kCheckpointBytesMax = (16u << 20) - 1024;
@@ -39,6 +66,71 @@ Status Find(Clients& clients, const ChainsOptions& options, int64_t limit, bool 
 
 }  // namespace
 
+Result<std::optional<ChainHash>> HashAt(Clients& clients, const ChainsOptions& options, int64_t chain,
+                                        int64_t sequence) {
+  const Client client = clients.Acquire();
+  std::optional<ChainHash> hash;
+  BRAID_CHECK_OK(chains::FindSegments(client.get(), options, {.chain = chain, .from_sequence = sequence, .limit = 1},
+                                      [&](const bson_t& document) -> Status {
+                                        chains::Segment segment;
+                                        BRAID_CHECK_OK(segment.Read(document));
+                                        const ChainRecordView* record = segment.Find(sequence);
+                                        if (record != nullptr) hash = record->hash;
+                                        return {};
+                                      }));
+  return hash;
+}
+
+Result<std::vector<ChainDamage>> CompareWith(Chains& chains, const Checkpoint& checkpoint, const PublicKey& key) {
+  BRAID_CHECK_OK(checkpoint.Verify(key));
+  std::vector<ChainDamage> differences;
+  for (const CheckpointHead& head : checkpoint.heads) {
+    const auto found = HashAt(chains.clients(), chains.options(), head.chain, head.sequence);
+    if (!found.ok() && found.error().code() != Code::kRecordDamaged) return found.error();
+    if (found.ok() && *found == head.hash) {
+      BRAID_CHECK_OK(CompareTree(chains, checkpoint, head, differences));
+      continue;
+    }
+    const std::string got = !found.ok() ? std::string(found.error().message())
+                            : *found    ? StrCat("got ", chains::HexOf(**found))
+                                        : std::string("but there is no such record");
+    differences.push_back(
+        {head.chain, head.sequence,
+         StrCat("history was changed after the checkpoint: expected hash ", chains::HexOf(head.hash), ", ", got)});
+  }
+  return differences;
+}
+
+Result<InclusionProof> Prove(Chains& chains, const Checkpoint& checkpoint, int64_t chain, int64_t sequence) {
+  const CheckpointHead* head = HeadOf(checkpoint, chain);
+  if (head == nullptr || head->sequence < sequence) {
+    return Status(Code::kBadValue,
+                  StrCat("the checkpoint does not reach to output ", sequence, " of symbol ", chain,
+                         head == nullptr ? ": it has no such symbol" : StrCat(": it ends at ", head->sequence)));
+  }
+  if (checkpoint.statement.version == 1) {
+    return Status(Code::kUnsupportedFormat,
+                  "the checkpoint is of version 1, which has no trees to prove outputs with: braid settlement "
+                  "checkpoint makes one that has them");
+  }
+  BRAID_TRY(ChainPlace place, chains.PlaceOf(chain, sequence, head->records));
+  return MakeInclusionProof(checkpoint,
+                            {.chain = chain,
+                             .sequence = sequence,
+                             .prev_hash = place.prev_hash,
+                             .also = std::move(place.also),
+                             .payload = std::move(place.payload)},
+                            {.index = place.index, .path = std::move(place.path)}, HashOf);
+}
+
+Sha256Hash HashOf(const HashedFields& record) {
+  return HashChainRecord({.chain = record.chain,
+                          .sequence = record.sequence,
+                          .prev_hash = record.prev_hash,
+                          .also = record.also,
+                          .payload = record.payload});
+}
+
 Result<Checkpoint> SignHeads(Chains& chains, const SigningKey& key, int64_t now_ms) {
   const ChainsOptions& options = chains.options();
   CheckpointInput input{.store = StrCat(options.database, ".", options.log), .created_at_ms = now_ms};
@@ -58,7 +150,12 @@ Result<Checkpoint> SignHeads(Chains& chains, const SigningKey& key, int64_t now_
                                                  " with a hash that the log does not have; braid settlement verify "
                                                  "says more"));
     }
-    input.heads.push_back({head.chain, head.sequence, head.hash});
+    if (!head.tree) {
+      return Status(Code::kIllegalOperation, StrCat("symbol ", head.chain,
+                                                    " has no tree, since it was written before there were any: braid "
+                                                    "settlement repair --tree makes one from the log"));
+    }
+    input.heads.push_back({head.chain, head.sequence, head.hash, head.records, head.tree->Root()});
   }
   return MakeCheckpoint(std::move(input), key);
 }

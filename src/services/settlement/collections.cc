@@ -14,6 +14,7 @@ std::span<const schema::CollectionSpec> Collections() {
         {.name = log + "_heads"},
         {.name = log + "_leases"},
         {.name = log + "_repairs"},
+        {.name = log + "_tree"},
     };
   }();
   return collections;

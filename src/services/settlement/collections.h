@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "services/schema/spec.h"
+#include "services/schema/schema.h"
 
 namespace braid::settlement {
 

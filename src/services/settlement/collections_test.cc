@@ -33,7 +33,7 @@ TEST_P(SettlementCollectionsTest, OutputsAreTakenInOnWhatWasMade) {
   EXPECT_THAT(schema::Things(Applied(), schema::State::kCreated),
               ElementsAre("engine_output_log collection", "engine_output_log indexes.symbol_id_1_last_seq_1",
                           "engine_output_log_heads collection", "engine_output_log_leases collection",
-                          "engine_output_log_repairs collection"));
+                          "engine_output_log_repairs collection", "engine_output_log_tree collection"));
   const std::vector<std::string> lines = Generated(100, {.symbols = 3});
   {
     const auto settlement = Open();

@@ -1,14 +1,17 @@
 #include "services/settlement/connection.h"
 
+#include <boost/asio/write.hpp>
+
 #include <poll.h>
 
-#include <boost/asio/write.hpp>
 #include <cerrno>
 #include <chrono>
 #include <thread>
 
+#include "base/assert.h"
+#include "base/big_endian.h"
+#include "base/mutex.h"
 #include "base/strings.h"
-#include "services/settlement/listener.h"
 
 namespace braid::settlement {
 namespace {
@@ -16,18 +19,95 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
+constexpr size_t kReasonBytesMax = 65'535;
+
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kLengthBytes = 4;
 constexpr std::chrono::seconds kLingerMost{1};
 constexpr int kSilentMillis = 100;
 
-uint32_t LengthOf(std::string_view bytes) {
-  uint32_t length = 0;
-  for (size_t i = 0; i < kLengthBytes; ++i) length = length << 8 | static_cast<uint8_t>(bytes[i]);
-  return length;
+std::string NameOf(const Connection::Socket& socket) {
+  error_code error;
+  const auto peer = socket.remote_endpoint(error);
+  return error ? "connection" : StrCat("connection ", peer.address().to_string(), ":", peer.port());
 }
 
 }  // namespace
+
+std::string EncodeReply(const Answer& answer) {
+  std::string out;
+  big_endian::Append64(out, answer.output_seq);
+  out += static_cast<char>(answer.outcome);
+  if (answer.outcome <= Outcome::kDuplicate) {
+    out.append(reinterpret_cast<const char*>(answer.hash.data()), answer.hash.size());
+    return out;
+  }
+  const std::string_view reason = answer.status.message().substr(0, kReasonBytesMax);
+  big_endian::Append(out, reason.size(), 2);
+  out += reason;
+  return out;
+}
+
+bool Replies::AwaitRoom() {
+  MutexLock lock(mu_);
+  changed_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return abandoned_ || due_.size() < due_max_; });
+  if (abandoned_) return false;
+  BRAID_ASSERT(!ended_ && due_.size() < due_max_);
+  due_.emplace_back();
+  return true;
+}
+
+void Replies::Add(const Answer& answer) {
+  std::string reply = EncodeReply(answer);
+  const MutexLock lock(mu_);
+  if (abandoned_) return;
+  BRAID_ASSERT(answer.number >= first_ && answer.number - first_ < due_.size());
+  due_[answer.number - first_] = std::move(reply);
+  if (answer.number == first_) changed_.NotifyAll();
+}
+
+void Replies::End() {
+  const MutexLock lock(mu_);
+  ended_ = true;
+  changed_.NotifyAll();
+}
+
+void Replies::Abandon() {
+  const MutexLock lock(mu_);
+  abandoned_ = true;
+  due_.clear();
+  changed_.NotifyAll();
+}
+
+std::string Replies::Take() {
+  MutexLock lock(mu_);
+  changed_.Wait(lock,
+                [&]() BRAID_REQUIRES(mu_) { return abandoned_ || (due_.empty() ? ended_ : due_.front().has_value()); });
+  std::string bytes;
+  while (!due_.empty() && due_.front()) {
+    bytes += *due_.front();
+    due_.pop_front();
+    ++first_;
+  }
+  changed_.NotifyAll();
+  return bytes;
+}
+
+Connection::Connection(Settlement& settlement, Socket socket, const ListenerOptions& options, const StopSignal& stop)
+    : socket_(std::move(socket)),
+      source_(NameOf(socket_)),
+      options_(options),
+      stop_(stop),
+      replies_(options.due_max),
+      intake_(
+          settlement, [this](const Answer& answer) { Reply(answer); }, source_) {}
+
+void Connection::Reply(const Answer& answer) {
+  if (!answer.status.ok() && options_.on_problem) options_.on_problem(source_, answer);
+  Answer sent = answer;
+  if (answer.status.code() == Code::kBadValue) sent.output_seq = 0;  // what is no output has no sequence
+  replies_.Add(sent);
+}
 
 void Connection::Run() {
   std::thread writer([this] { Write(); });
@@ -75,7 +155,7 @@ bool Connection::AwaitBytes() {
 size_t Connection::SubmitMessages(std::string_view bytes, bool& readable) {
   size_t used = 0;
   while (bytes.size() - used >= kLengthBytes) {
-    const uint32_t length = LengthOf(bytes.substr(used));
+    const uint32_t length = big_endian::Get32(bytes.data() + used);
     const bool allowed = length > 0 && length <= kMessageBytesMax;
     if (allowed && bytes.size() - used - kLengthBytes < length) break;
     readable = replies_.AwaitRoom() && allowed;
@@ -85,14 +165,15 @@ size_t Connection::SubmitMessages(std::string_view bytes, bool& readable) {
     intake_.Submit(bytes.substr(used + kLengthBytes, length));
     used += kLengthBytes + length;
   }
+  BRAID_ASSERT(used <= bytes.size());
   return used;
 }
 
 void Connection::RefuseLength(uint32_t length) {
-  replies_.Add({.number = messages_ + 1,
-                .outcome = Outcome::kRefused,
-                .status = Status(Code::kBadValue,
-                                 StrCat("a message of ", length, " bytes; it must have 1 to ", kMessageBytesMax))});
+  Reply({.number = messages_ + 1,
+         .outcome = Outcome::kRefused,
+         .status =
+             Status(Code::kBadValue, StrCat("a message of ", length, " bytes; it must have 1 to ", kMessageBytesMax))});
 }
 
 void Connection::Write() {

@@ -1,26 +1,90 @@
-// One client of the TCP stream (format: listener.h).
+// One connection of the listener: messages in, replies out in the order of the messages, until the peer or the service
+// ends it (format: listener.h).
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
-#include <cstdint>
 
-#include "services/settlement/replies.h"
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "base/assert.h"
+#include "base/mutex.h"
+#include "base/strings.h"
+#include "braid/status.h"
+#include "services/settlement/listener.h"
 #include "services/settlement/service.h"
-#include "services/settlement/stop_signal.h"
 
 namespace braid::settlement {
+
+/// A signal that threads can wait for together with a socket. Once raised it stays so: fd() is readable for every
+/// thread that polls it, now or later. Any thread.
+class StopSignal {
+ public:
+  StopSignal() = default;
+  ~StopSignal() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+  /// Before anything else.
+  Status Open() {
+    fd_ = ::eventfd(0, EFD_CLOEXEC);
+    if (fd_ >= 0) return {};
+    return Status(Code::kInternalError, StrCat("cannot make an event file descriptor: ", strerror(errno)));
+  }
+  void Raise() {
+    BRAID_ASSERT(fd_ >= 0);  // Open() comes first
+    ::eventfd_write(fd_, 1);
+  }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// Answers come in any order from any thread and leave in the order of their numbers, as bytes (format: listener.h).
+class Replies {
+ public:
+  explicit Replies(uint32_t due_max) : due_max_(due_max) {}
+
+  /// Before each message: waits until fewer than due_max are due. False after Abandon().
+  bool AwaitRoom();
+  void Add(const Answer& answer);
+  /// No more messages will come.
+  void End();
+  /// The replies cannot be sent any more: nobody shall wait.
+  void Abandon();
+  /// Waits for the next reply and gives all that are next in order; empty after the last.
+  std::string Take();
+
+ private:
+  const uint32_t due_max_;
+  Mutex mu_;
+  CondVar changed_;
+  std::deque<std::optional<std::string>> due_ BRAID_GUARDED_BY(mu_);  // the front is of number first_
+  uint64_t first_ BRAID_GUARDED_BY(mu_) = 1;
+  bool ended_ BRAID_GUARDED_BY(mu_) = false;
+  bool abandoned_ BRAID_GUARDED_BY(mu_) = false;
+};
+
+/// One reply.
+std::string EncodeReply(const Answer& answer);
 
 /// Reads messages, submits them and sends the replies.
 class Connection {
  public:
   using Socket = boost::asio::ip::tcp::socket;
 
-  /// Reads nothing more once `stop` is raised; it must outlive this.
-  Connection(Settlement& settlement, Socket socket, uint32_t due_max, const StopSignal& stop)
-      : socket_(std::move(socket)),
-        stop_(stop),
-        replies_(due_max),
-        intake_(settlement, [this](const Answer& answer) { replies_.Add(answer); }) {}
+  /// Reads nothing more once `stop` is raised; it must outlive this, as must the options.
+  Connection(Settlement& settlement, Socket socket, const ListenerOptions& options, const StopSignal& stop);
 
   /// Returns when all that was read is answered and the client has its replies or is gone; nothing more is read after
   /// the client's end of its side, a length out of range, or the signal to stop. Reads on this thread and writes on
@@ -33,6 +97,7 @@ class Connection {
   Totals totals() const { return intake_.totals(); }
 
  private:
+  void Reply(const Answer& answer);
   void Shutdown(Socket::shutdown_type what);
   void Read();
   bool AwaitBytes();
@@ -42,6 +107,8 @@ class Connection {
   void Linger();
 
   Socket socket_;
+  const std::string source_;
+  const ListenerOptions& options_;
   const StopSignal& stop_;
   Replies replies_;
   Intake intake_;

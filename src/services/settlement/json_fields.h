@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -86,6 +87,9 @@ Status ReadText(json::element value, const Where& where, bool may_be_empty, std:
 Status ReadId(json::element value, const Where& where, Id& out);
 Status ReadDecimal(json::element value, const Where& where, bool must_be_positive, Decimal& out);
 Status ReadHash(json::element value, const Where& where, ChainHash& out);
+
+/// OutputParser::Locate(), of JSON.
+std::optional<Located> LocateOutput(json::element document);
 
 /// The value in the one spelling that output.h describes. kBadValue if a name is there twice or it is too deep.
 Status AppendCanonical(json::element value, const Where& where, int depth, std::string& out);

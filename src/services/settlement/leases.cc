@@ -1,12 +1,14 @@
 #include "services/settlement/leases.h"
 
+#include "base/assert.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace braid::settlement {
 
 Status SymbolLeases::Enter(std::span<const int64_t> symbols) {
   if (chains_.options().owner.empty()) return {};
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   for (const int64_t symbol : symbols) {
     State& state = states_[symbol];
     if (!state.held) BRAID_CHECK_OK(Acquire(symbol, state));
@@ -16,6 +18,7 @@ Status SymbolLeases::Enter(std::span<const int64_t> symbols) {
 }
 
 Status SymbolLeases::Acquire(int64_t symbol, State& state) {
+  BRAID_ASSERT(!state.held);
   if (state.under_way > 0) return Status(Code::kLeaseLost, StrCat("the lease of symbol ", symbol, " was lost"));
   if (most_ > 0 && held_ >= most_) {
     return Status(Code::kLeaseLost, StrCat("symbol ", symbol, " is not leased: ", most_, " others are, the most"));
@@ -32,11 +35,13 @@ Status SymbolLeases::Acquire(int64_t symbol, State& state) {
 
 void SymbolLeases::Leave(std::span<const int64_t> symbols, const Status& status) {
   if (chains_.options().owner.empty()) return;
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   for (const int64_t symbol : symbols) {
     State& state = states_[symbol];
+    BRAID_ASSERT(state.under_way > 0);  // each Leave() follows an Enter() that was OK
     --state.under_way;
     if (status.code() == Code::kLeaseLost && state.held) {
+      BRAID_ASSERT(held_ > 0);
       state.held = false;
       --held_;
     }
@@ -44,7 +49,7 @@ void SymbolLeases::Leave(std::span<const int64_t> symbols, const Status& status)
 }
 
 Status SymbolLeases::ReleaseAll() {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   Status failure;
   for (auto& [symbol, state] : states_) {
     if (!state.held) continue;
@@ -52,6 +57,7 @@ Status SymbolLeases::ReleaseAll() {
     --held_;
     if (Status status = chains_.ReleaseLease(symbol); failure.ok()) failure = std::move(status);
   }
+  BRAID_ASSERT(held_ == 0);
   return failure;
 }
 

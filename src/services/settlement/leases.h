@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/mutex.h"
 #include "braid/chains.h"
 
 namespace braid::settlement {
@@ -31,13 +31,13 @@ class SymbolLeases {
     bool held = false;
     uint64_t under_way = 0;
   };
-  Status Acquire(int64_t symbol, State& state);
+  Status Acquire(int64_t symbol, State& state) BRAID_REQUIRES(mu_);
 
   Chains& chains_;
   const uint32_t most_;
-  std::mutex mu_;
-  std::map<int64_t, State> states_;  // guarded by mu_, as is the next
-  uint32_t held_ = 0;
+  Mutex mu_;
+  std::map<int64_t, State> states_ BRAID_GUARDED_BY(mu_);
+  uint32_t held_ BRAID_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace braid::settlement

@@ -6,7 +6,9 @@
 #include <list>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "services/settlement/connection.h"
 
@@ -23,9 +25,9 @@ void Add(const Totals& totals, Totals& sum) {
 
 }  // namespace
 
-class Listener::Parts {
+class Listener::Impl {
  public:
-  Parts(Settlement& settlement, const ListenerOptions& options)
+  Impl(Settlement& settlement, const ListenerOptions& options)
       : settlement_(settlement), options_(options), acceptor_(context_) {}
 
   Status Start() {
@@ -57,9 +59,9 @@ class Listener::Parts {
   void Stop() {
     if (!accepting_.joinable()) return;
     {
-      const std::lock_guard lock(mu_);
+      const MutexLock lock(mu_);
       stopping_ = true;
-      changed_.notify_all();
+      changed_.NotifyAll();
     }
     ::shutdown(acceptor_.native_handle(), SHUT_RD);  // wakes accept(), which close() would not
     accepting_.join();
@@ -70,18 +72,19 @@ class Listener::Parts {
       log::warn("connections have outputs that could not be committed; they are given up");
       settlement_.writers().Stop(options_.patience).Ignore("each output is told its own outcome");
     }
-    std::unique_lock lock(mu_);
-    changed_.wait(lock, [&] { return active_ == 0; });
+    MutexLock lock(mu_);
+    changed_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return active_ == 0; });
     Reap();
+    BRAID_ASSERT(running_.empty());
   }
 
   uint16_t port() const { return port_; }
   uint32_t connections() const {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     return active_;
   }
   Totals totals() const {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     Totals sum = ended_;
     for (const Running& running : running_) Add(running.connection.totals(), sum);
     return sum;
@@ -89,21 +92,21 @@ class Listener::Parts {
 
  private:
   struct Running {
-    Running(Settlement& settlement, tcp::socket socket, uint32_t due_max, const StopSignal& stop)
-        : connection(settlement, std::move(socket), due_max, stop) {}
+    Running(Settlement& settlement, tcp::socket socket, const ListenerOptions& options, const StopSignal& stop)
+        : connection(settlement, std::move(socket), options, stop) {}
     Connection connection;
-    bool finished = false;  // guarded by mu_
+    bool finished = false;  // under the listener's lock
     std::thread thread;
   };
 
   // False: some connections have not ended within the time there is.
   bool AwaitEnd() {
-    std::unique_lock lock(mu_);
-    return changed_.wait_for(lock, options_.patience, [&] { return active_ == 0; });
+    MutexLock lock(mu_);
+    return changed_.WaitFor(lock, options_.patience, [&]() BRAID_REQUIRES(mu_) { return active_ == 0; });
   }
 
   void AbortAll() {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     for (Running& running : running_) {
       if (!running.finished) running.connection.Abort();
     }
@@ -114,12 +117,12 @@ class Listener::Parts {
       error_code error;
       tcp::socket socket(context_);
       acceptor_.accept(socket, error);
-      std::unique_lock lock(mu_);
+      MutexLock lock(mu_);
       if (stopping_) return;
       Reap();
       if (error) {
         log::warn("a connection could not be accepted: {}", error.message());
-        changed_.wait_for(lock, std::chrono::milliseconds(100));  // files run out, for example: others must end first
+        changed_.WaitFor(lock, std::chrono::milliseconds(100));  // files run out, for example: others must end first
       } else if (active_ >= options_.connections_max) {
         log::warn("a connection was closed: {} are open, the most", active_);
       } else {
@@ -128,24 +131,25 @@ class Listener::Parts {
     }
   }
 
-  // Under mu_, as is Reap.
-  void Begin(tcp::socket socket) {
+  void Begin(tcp::socket socket) BRAID_REQUIRES(mu_) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    Running& running = running_.emplace_back(settlement_, std::move(socket), options_.due_max, stop_);
+    Running& running = running_.emplace_back(settlement_, std::move(socket), options_, stop_);
+    BRAID_ASSERT(!stopping_ && active_ < options_.connections_max);
     ++active_;
     running.thread = std::thread([this, &running] {
       running.connection.Run();
-      const std::lock_guard lock(mu_);
+      const MutexLock lock(mu_);
       running.connection.Close();  // now: the next Reap() may be long after
       running.finished = true;
+      BRAID_ASSERT(active_ > 0);
       --active_;
-      changed_.notify_all();
+      changed_.NotifyAll();
     });
   }
 
-  void Reap() {
-    std::erase_if(running_, [&](Running& running) {
+  void Reap() BRAID_REQUIRES(mu_) {
+    std::erase_if(running_, [&](Running& running) BRAID_REQUIRES(mu_) {
       if (!running.finished) return false;
       running.thread.join();
       Add(running.connection.totals(), ended_);
@@ -160,26 +164,26 @@ class Listener::Parts {
   uint16_t port_ = 0;
   StopSignal stop_;
   std::thread accepting_;
-  mutable std::mutex mu_;
-  std::condition_variable changed_;
-  std::list<Running> running_;  // guarded by mu_, as are the next
-  uint32_t active_ = 0;
-  Totals ended_;
-  bool stopping_ = false;
+  mutable Mutex mu_;
+  CondVar changed_;
+  std::list<Running> running_ BRAID_GUARDED_BY(mu_);
+  uint32_t active_ BRAID_GUARDED_BY(mu_) = 0;
+  Totals ended_ BRAID_GUARDED_BY(mu_);
+  bool stopping_ BRAID_GUARDED_BY(mu_) = false;
 };
 
-Listener::Listener(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Listener::Listener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Listener::~Listener() { Stop(); }
-void Listener::Stop() { parts_->Stop(); }
+void Listener::Stop() { impl_->Stop(); }
 
 Result<std::unique_ptr<Listener>> Listener::Open(Settlement& settlement, const ListenerOptions& options) {
-  auto parts = std::make_unique<Parts>(settlement, options);
-  BRAID_CHECK_OK(parts->Start());
-  return std::unique_ptr<Listener>(new Listener(std::move(parts)));
+  auto impl = std::make_unique<Impl>(settlement, options);
+  BRAID_CHECK_OK(impl->Start());
+  return std::unique_ptr<Listener>(new Listener(std::move(impl)));
 }
 
-uint16_t Listener::port() const { return parts_->port(); }
-uint32_t Listener::connections() const { return parts_->connections(); }
-Totals Listener::totals() const { return parts_->totals(); }
+uint16_t Listener::port() const { return impl_->port(); }
+uint32_t Listener::connections() const { return impl_->connections(); }
+Totals Listener::totals() const { return impl_->totals(); }
 
 }  // namespace braid::settlement

@@ -21,6 +21,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -37,6 +38,9 @@ struct ListenerOptions {
   uint32_t due_max = 10'000;
   /// How long the end waits for clients to take their replies, and then for a store that fails. Default 5 s.
   std::chrono::milliseconds patience{5000};
+  /// Called with each answer to an output that is not stored, and with the connection it came from, such as "connection
+  /// 127.0.0.1:40112". On any thread; may be empty.
+  std::function<void(const std::string& source, const Answer& answer)> on_problem;
 };
 
 inline constexpr uint32_t kMessageBytesMax = 8u << 20;
@@ -60,9 +64,9 @@ class Listener {
   Totals totals() const;
 
  private:
-  class Parts;
-  explicit Listener(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  class Impl;
+  explicit Listener(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace braid::settlement

@@ -27,7 +27,8 @@ TEST_P(ListenerTest, OnlyLoopbackAddresses) {
 TEST_P(ListenerTest, RepliesComeInTheOrderOfTheMessages) {
   Listen({.due_max = 100});
   std::vector<std::string> lines = Generated(1000, {.symbols = 4});
-  lines.insert(lines.begin() + 500, "{}");
+  lines.insert(lines.begin() + 500,
+               R"({"output_seq":5000,"input":{},"order_update":{"order_id":1,"user_id":1,"symbol_id":99}})");
   EngineClient client(listener_->port());
   std::thread sender([&] {
     for (const std::string& line : lines) client.Send(Message(line));
@@ -43,7 +44,7 @@ TEST_P(ListenerTest, RepliesComeInTheOrderOfTheMessages) {
   }
   EXPECT_EQ(replies[500].sequence, 0u);
   EXPECT_EQ(replies[500].outcome, Outcome::kRefused);
-  EXPECT_EQ(replies[500].rest, "output_seq is missing");
+  EXPECT_EQ(replies[500].rest, "order_update.status is missing");
   EXPECT_EQ(listener_->totals()[Outcome::kAccepted], 1000u);
   EXPECT_EQ(Stored(settlement_->chains()).size(), 1000u);
 }

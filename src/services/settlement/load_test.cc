@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/mutex.h"
 #include "services/settlement/testing.h"
 
 namespace braid::settlement {
@@ -22,16 +23,16 @@ class Engine {
 
  private:
   void Answered(const Answer& answer) {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     int64_t& newest = newest_[answer.symbol_id];
     EXPECT_EQ(answer.outcome, Outcome::kAccepted) << answer.status.ToString();
     EXPECT_GT(answer.output_seq, newest) << "of symbol " << answer.symbol_id;
     newest = answer.output_seq;
   }
 
-  std::mutex mu_;
-  std::map<int64_t, int64_t> newest_;  // guarded by mu_: the newest answered output of each symbol
-  Intake intake_;                      // ends before what its answers need
+  Mutex mu_;
+  std::map<int64_t, int64_t> newest_ BRAID_GUARDED_BY(mu_);  // the newest answered output of each symbol
+  Intake intake_;                                            // ends before what its answers need
 };
 
 class LoadTest : public SettlementStoreTest {

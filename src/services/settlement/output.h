@@ -29,7 +29,7 @@
 namespace braid::settlement {
 
 /// The name of an order, user or trade: a JSON integer or a string of 1 to kTextBytesMax bytes. Which of the two it
-/// was is kept for the payload; `text` alone says who is meant, so 7 and "7" are the same user.
+/// was is kept for the payload; `text` alone identifies the user, so 7 and "7" are the same user.
 struct Id {
   std::string text;
   bool integer = false;
@@ -88,6 +88,12 @@ inline constexpr size_t kTextBytesMax = 256;  ///< of an id, a status, an asset 
 inline constexpr size_t kListMax = 10'000;    ///< trades, and balance events, of one output
 inline constexpr int kDepthMax = 64;          ///< of `input`
 
+/// What can be told of a line that is no output.
+struct Located {
+  int64_t output_seq = 0;
+  std::vector<int64_t> symbols;  ///< every one that it may be of, by C1 or by its own word; the first is its own
+};
+
 /// Reads outputs; reuse it, for it keeps its memory. One thread at a time.
 class OutputParser {
  public:
@@ -96,6 +102,8 @@ class OutputParser {
   /// A line of F2. kBadValue: the message is for people and names the field. An unknown field is an error, as it would
   /// be missing from the log. A given symbol_id must be that of C1; given hashes are for the chain to check.
   Result<Output> Parse(std::string_view line);
+  /// Of a line that Parse() refuses: which output it would be, if its sequence and all of its symbols can be told.
+  std::optional<Located> Locate(std::string_view line);
   /// What EncodePayload() made. kRecordDamaged if it is anything else.
   Result<Output> Decode(std::string_view payload);
 

@@ -2,7 +2,9 @@
 
 #include <numeric>
 
+#include "base/assert.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace braid::settlement {
@@ -26,6 +28,16 @@ std::vector<int64_t> SymbolsOf(const ChainRecord& record) {
   return symbols;
 }
 
+// What the chains would refuse without waiting for it to be corrected.
+Status CheckSize(const ChainRecord& record) {
+  const size_t bytes = record.payload.size();
+  const size_t in_all = bytes * (1 + record.also.size());
+  if (bytes <= Chains::kPayloadBytesMax && in_all <= Chains::kBatchBytesMax) return {};
+  return Status(Code::kBadValue, StrCat("the output has ", bytes, " bytes as it is stored, and ", in_all,
+                                        " in all of its chains; the most is ", Chains::kPayloadBytesMax, " and ",
+                                        Chains::kBatchBytesMax));
+}
+
 }  // namespace
 
 ChainsOptions Options::ToChains() const {
@@ -34,16 +46,20 @@ ChainsOptions Options::ToChains() const {
   options.log = log;
   options.owner = owner;
   options.lease_ttl = lease_ttl;
+  options.unique_sequences = true;
   return options;
 }
 
-std::string_view NameOf(Outcome outcome) { return kNames[static_cast<size_t>(outcome)]; }
+std::string_view NameOf(Outcome outcome) {
+  BRAID_ASSERT(static_cast<size_t>(outcome) < kOutcomes);
+  return kNames[static_cast<size_t>(outcome)];
+}
 
 uint64_t Totals::sum() const { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
 
 Result<std::unique_ptr<Settlement>> Settlement::Open(Clients& clients, const Options& options) {
   BRAID_TRY(std::unique_ptr<Chains> chains, Chains::Open(clients, options.ToChains()));
-  std::unique_ptr<Settlement> settlement(new Settlement(std::move(chains), options.leases_max));
+  std::unique_ptr<Settlement> settlement(new Settlement(std::move(chains), options));
   BRAID_TRY(settlement->writers_, ChainWriters::Start(*settlement->chains_, options.writers));
   return settlement;
 }
@@ -62,14 +78,62 @@ Status Settlement::Stop() {
 void Intake::Submit(std::string_view line) {
   Answer answer{.number = ++submitted_};
   const Result<Output> output = parser_.Parse(line);
-  if (!output.ok()) return Finish(std::move(answer), output.error());
+  if (!output.ok()) return Refuse(line, std::move(answer), output.error());
   answer.output_seq = output->output_seq;
   answer.symbol_id = output->symbol_id();
-  Queue(*output, std::move(answer));
+  if (!stopped_.ok()) return Finish(std::move(answer), stopped_);
+  ChainRecord record = ToRecord(*output);
+  if (const Status fits = CheckSize(record); !fits.ok()) return Refuse(line, std::move(answer), fits);
+  Queue(std::move(record), std::move(answer));
 }
 
-void Intake::Queue(const Output& output, Answer answer) {
-  ChainRecord record = ToRecord(output);
+// Goes through the queues of its symbols like any output, so that what came before it is stored and what comes after it
+// is not.
+void Intake::Refuse(std::string_view line, Answer answer, const Status& why) {
+  const std::optional<Located> located = parser_.Locate(line);
+  if (located) {
+    answer.output_seq = located->output_seq;
+    answer.symbol_id = located->symbols.front();
+  }
+  RefusedOutput refused{.source = source_,
+                        .line = answer.number,
+                        .output_seq = answer.output_seq,
+                        .reason = std::string(why.message()),
+                        .text = line,
+                        .skipped = settlement_.skip_refused_};
+  if (located) refused.symbols = located->symbols;
+  if (const Status kept = settlement_.refused_.Keep(refused); !kept.ok()) {
+    log::warn("line {} of {} was refused and could not be kept: {}", answer.number, source_, kept.ToString());
+  }
+  if (!settlement_.skip_refused_.empty()) return Finish(std::move(answer), why);
+  if (!located) {
+    if (stopped_.ok()) {
+      stopped_ =
+          Status(Code::kChainHalted, StrCat("line ", answer.number, " is no output, and of which symbol it would ",
+                                            "be cannot be told: nothing after it is taken; ", why.message()));
+    }
+    return Finish(std::move(answer), why);
+  }
+  ChainRecord record;
+  record.chain = located->symbols.front();
+  record.sequence = located->output_seq;
+  record.also.assign(located->symbols.begin() + 1, located->symbols.end());
+  record.refused =
+      StrCat(why.message(), " (", source_.empty() ? "" : StrCat(source_, ", "), "line ", answer.number, ")");
+  Queue(std::move(record), std::move(answer), why);
+}
+
+// An output that broke its chain; on a writer's thread.
+void Intake::KeepBroken(const Answer& answer, const std::vector<int64_t>& symbols, const Status& why) {
+  const Status kept = settlement_.refused_.Keep({.source = source_,
+                                                 .line = answer.number,
+                                                 .output_seq = answer.output_seq,
+                                                 .symbols = symbols,
+                                                 .reason = std::string(why.message())});
+  if (!kept.ok()) log::warn("output {} was refused and could not be kept: {}", answer.output_seq, kept.ToString());
+}
+
+void Intake::Queue(ChainRecord record, Answer answer, const Status& refused) {
   const std::vector<int64_t> symbols = SymbolsOf(record);
   Status entered = WhyGone(symbols);
   if (entered.ok()) entered = settlement_.leases_.Enter(symbols);
@@ -77,13 +141,15 @@ void Intake::Queue(const Output& output, Answer answer) {
     SetGone(symbols, entered);
     return Finish(std::move(answer), entered);
   }
-  const auto done = [this, answer, symbols](const Appended& appended) {
+  const auto done = [this, answer, symbols, refused](const Appended& appended) {
     Answer finished = answer;
     finished.outcome = appended.duplicate ? Outcome::kDuplicate : Outcome::kAccepted;
     finished.hash = appended.hash;
     if (appended.status.code() == Code::kLeaseLost) SetGone(symbols, appended.status);
+    if (appended.status.code() == Code::kChainBroken) KeepBroken(answer, symbols, appended.status);
     settlement_.leases_.Leave(symbols, appended.status);
-    Finish(std::move(finished), appended.status);
+    const bool as_refused = !refused.ok() && appended.status.code() == Code::kBadValue;
+    Finish(std::move(finished), as_refused ? refused : appended.status);
   };
   if (const Status queued = settlement_.writers_->Submit(std::move(record), done); !queued.ok()) {
     settlement_.leases_.Leave(symbols, queued);
@@ -92,7 +158,7 @@ void Intake::Queue(const Output& output, Answer answer) {
 }
 
 Status Intake::WhyGone(const std::vector<int64_t>& symbols) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   for (const int64_t symbol : symbols) {
     const auto gone = gone_.find(symbol);
     if (gone == gone_.end()) continue;
@@ -105,7 +171,7 @@ Status Intake::WhyGone(const std::vector<int64_t>& symbols) {
 }
 
 void Intake::SetGone(const std::vector<int64_t>& symbols, const Status& why) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   for (const int64_t symbol : symbols) gone_.emplace(symbol, why.code());
 }
 
@@ -114,17 +180,18 @@ void Intake::Finish(Answer answer, const Status& status) {
     answer.outcome = OutcomeOf(status);
     answer.status = status;
   }
+  BRAID_ASSERT(answer.number > 0 && (answer.status.ok() || answer.outcome > Outcome::kDuplicate));
   counts_[static_cast<size_t>(answer.outcome)].fetch_add(1, std::memory_order_relaxed);
   on_answer_(answer);
-  // Told under the lock: whoever waits may destroy this object as soon as it is free.
-  const std::lock_guard lock(mu_);
+  // Told under the lock: the waiting thread may destroy this object as soon as it is free.
+  const MutexLock lock(mu_);
   ++answered_;
-  idle_.notify_all();
+  idle_.NotifyAll();
 }
 
 void Intake::Flush() {
-  std::unique_lock lock(mu_);
-  idle_.wait(lock, [&] { return answered_ == submitted_; });
+  MutexLock lock(mu_);
+  idle_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return answered_ == submitted_; });
 }
 
 Totals Intake::totals() const {

@@ -4,18 +4,18 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "braid/chains.h"
 #include "services/settlement/leases.h"
 #include "services/settlement/output.h"
+#include "services/settlement/refused.h"
 
 namespace braid::settlement {
 
@@ -28,6 +28,9 @@ struct Options {
   uint32_t leases_max = 0;
   /// How long after its end by force another service must wait for its symbols. Default 10 s.
   std::chrono::milliseconds lease_ttl{10'000};
+  /// Why lines that are no outputs are passed over: it is kept with each of them, and nothing waits for them. Empty:
+  /// their symbols accept nothing that comes after them until they are corrected.
+  std::string skip_refused;
   /// Threads, batches, queues.
   ChainWritersOptions writers;
 
@@ -38,8 +41,8 @@ struct Options {
 enum class Outcome : uint8_t {
   kAccepted = 0,   ///< durable now
   kDuplicate = 1,  ///< was stored already
-  kRefused = 2,    ///< not an output, or it does not follow its chain's head and halted the chain
-  kHalted = 3,     ///< its chain was halted before
+  kRefused = 2,    ///< not an output, or it does not follow its chain's head; its chains are halted now
+  kHalted = 3,     ///< its chain was halted before, or waits for an output that was held back
   kElsewhere = 4,  ///< its symbol is leased to another service
   kFailed = 5,     ///< the store failed; whether it is stored is not known
 };
@@ -83,51 +86,67 @@ class Settlement {
 
  private:
   friend class Intake;
-  Settlement(std::unique_ptr<Chains> chains, uint32_t leases_max)
-      : chains_(std::move(chains)), leases_(*chains_, leases_max) {}
+  Settlement(std::unique_ptr<Chains> chains, const Options& options)
+      : chains_(std::move(chains)),
+        skip_refused_(options.skip_refused),
+        leases_(*chains_, options.leases_max),
+        refused_(*chains_) {}
 
-  std::unique_ptr<Chains> chains_;
+  const std::unique_ptr<Chains> chains_;
+  const std::string skip_refused_;
   SymbolLeases leases_;
+  RefusedOutputs refused_;
   std::unique_ptr<ChainWriters> writers_;
 };
 
 /// One source of outputs: a file, or a connection. Outputs of one symbol are appended in the order of Submit(). Once an
 /// output is answered kElsewhere, so are all later ones of its symbols from this intake, even if the lease comes free
 /// meanwhile: what was refused would be missing between them. The same holds for kFailed, if the store failed when it
-/// was asked for the lease. A new intake, which begins where the log ends, tries again. One thread submits; totals()
-/// any.
+/// was asked for the lease. A new intake, which begins where the log ends, tries again. A line that is no output is
+/// kept (RefusedOutputs), and its symbols wait for it to be corrected. If its symbols cannot be told, all later lines
+/// of this intake are answered kHalted. One thread submits; totals() any.
 class Intake {
  public:
   /// Called once for each line, on any thread and in any order; it must not wait for other answers.
   using OnAnswer = std::function<void(const Answer&)>;
 
-  Intake(Settlement& settlement, OnAnswer on_answer) : settlement_(settlement), on_answer_(std::move(on_answer)) {}
+  /// `source`: what is kept with an output that was refused, such as the name of a file.
+  Intake(Settlement& settlement, OnAnswer on_answer, std::string source = "")
+      : settlement_(settlement), on_answer_(std::move(on_answer)), source_(std::move(source)) {}
   /// Waits for the answers.
   ~Intake() { Flush(); }
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;
 
-  /// Reads a line of F2 and queues it; waits while there is no room. A bad line costs itself alone.
+  /// Reads a line of F2 and queues it; waits while there is no room.
   void Submit(std::string_view line);
   /// Returns when all is answered.
   void Flush();
   Totals totals() const;
+  /// OK, or why nothing more of this intake is taken: a line that was no output and could be of any symbol. Of the
+  /// thread that submits.
+  const Status& stopped() const { return stopped_; }
 
  private:
-  void Queue(const Output& output, Answer answer);
+  void Refuse(std::string_view line, Answer answer, const Status& why);
+  void Queue(ChainRecord record, Answer answer, const Status& refused = Status());
+  void KeepBroken(const Answer& answer, const std::vector<int64_t>& symbols, const Status& why);
   void Finish(Answer answer, const Status& status);
   Status WhyGone(const std::vector<int64_t>& symbols);
   void SetGone(const std::vector<int64_t>& symbols, const Status& why);
 
   Settlement& settlement_;
   const OnAnswer on_answer_;
+  const std::string source_;
   OutputParser parser_;
+  Status stopped_;
   uint64_t submitted_ = 0;
   std::array<std::atomic<uint64_t>, kOutcomes> counts_{};
-  std::mutex mu_;
-  std::condition_variable idle_;
-  uint64_t answered_ = 0;         // guarded by mu_, as is the next
-  std::map<int64_t, Code> gone_;  // symbols with an output that nothing may pass, and why it was not taken
+  Mutex mu_;
+  CondVar idle_;
+  uint64_t answered_ BRAID_GUARDED_BY(mu_) = 0;
+  std::map<int64_t, Code> gone_
+      BRAID_GUARDED_BY(mu_);  // symbols with an output that nothing may pass, and why it was not taken
 };
 
 }  // namespace braid::settlement

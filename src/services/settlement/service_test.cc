@@ -30,20 +30,6 @@ TEST_P(SettlementTest, StoresEveryOutputOnceAndKeepsItAsItCame) {
   ExpectSound(settlement->chains());
 }
 
-TEST_P(SettlementTest, ABadLineCostsItself) {
-  std::vector<std::string> lines = Generated(20);
-  lines.insert(lines.begin() + 5, R"({"output_seq":0,"input":{}})");
-  lines.insert(lines.begin() + 9, "{");
-  const auto settlement = Open();
-  const auto answers = Ingest(*settlement, lines);
-  EXPECT_EQ(Count(answers)[Outcome::kRefused], 2u);
-  EXPECT_EQ(Count(answers)[Outcome::kAccepted], 20u);
-  EXPECT_FALSE(Count(answers).all_stored());
-  EXPECT_EQ(answers.at(6).status.message(), "output_seq is 0; it must be at least 1");
-  EXPECT_THAT(std::string(answers.at(10).status.message()), HasSubstr("not valid JSON"));
-  EXPECT_EQ(Stored(settlement->chains()).size(), 20u);
-}
-
 TEST_P(SettlementTest, ABreakHaltsItsSymbolUntilRepaired) {
   const auto settlement = Open();
   Output wrong = OutputOf(1, 3);

@@ -3,10 +3,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/testing/testing.h"
 #include "client/handles.h"
 #include "embedded/testing/flaky_clients.h"
@@ -39,10 +39,10 @@ class SettlementStoreTest : public test::StoreTest {
 
   /// Submits the lines to one intake and gives the answers by line, from 1.
   static std::map<uint64_t, Answer> Ingest(Settlement& settlement, const std::vector<std::string>& lines) {
-    std::mutex mu;
+    Mutex mu;
     std::map<uint64_t, Answer> answers;
     Intake intake(settlement, [&](const Answer& answer) {
-      const std::lock_guard lock(mu);
+      const MutexLock lock(mu);
       EXPECT_TRUE(answers.emplace(answer.number, answer).second) << "answered twice: line " << answer.number;
     });
     for (const std::string& line : lines) intake.Submit(line);

@@ -1,10 +1,10 @@
 #include "services/shop/cart.h"
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "services/shop/collections.h"
-#include "services/shop/elements.h"
-#include "services/shop/object_ids.h"
+#include "services/shop/documents.h"
 
 namespace braid::shop {
 namespace {
@@ -58,6 +58,7 @@ void AppendCartState(const Cart& cart, Bson& fields) {
 }
 
 void AppendOwner(const Owner& owner, Bson& document) {
+  BRAID_ASSERT(owner.user_id.empty() != owner.session_id.empty());  // CheckOwner() saw to it
   document.Text("owner", owner.Key());
   if (owner.user_id.empty()) {
     BSON_APPEND_NULL(document.get(), "user_id");
@@ -87,6 +88,7 @@ Status AbandonExpired(Transaction& transaction, const Cart& cart) {
 }
 
 Status InsertCart(Transaction& transaction, Cart& cart) {
+  BRAID_ASSERT(cart.id.empty());
   BRAID_CHECK_OK(AbandonExpired(transaction, cart));
   cart.id = NewObjectId();
   Bson document;
@@ -99,6 +101,7 @@ Status InsertCart(Transaction& transaction, Cart& cart) {
 }
 
 Status UpdateCart(Transaction& transaction, const Cart& cart) {
+  BRAID_ASSERT(!cart.id.empty());
   Bson filter;
   AppendObjectId(filter, "_id", cart.id);
   filter.Text("owner", cart.owner.Key()).Text("status", kActive);
@@ -112,6 +115,7 @@ Status UpdateCart(Transaction& transaction, const Cart& cart) {
 
 // The session points to its cart for as long as the cart lives.
 Status PointSession(Transaction& transaction, const Cart& cart) {
+  BRAID_ASSERT(!cart.id.empty() && cart.owner.user_id.empty());
   Bson filter;
   filter.Text("session_id", cart.owner.session_id);
   Bson set;

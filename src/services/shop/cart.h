@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "braid/transaction.h"
-#include "services/shop/reads.h"
+#include "services/shop/documents.h"
 #include "services/shop/shop.h"
 
 namespace braid::shop {

@@ -1,11 +1,11 @@
 // The catalogue: products of a category in the order of {category, price, _id} or {category, name, _id}. A page is read
 // from where the one before ended, as at most two ranges of the index: the rest of the rows with the same sort value,
 // and the rows behind them. So a page costs the same for ten products and for ten million.
+#include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
-#include "services/shop/page_token.h"
 #include "services/shop/product.h"
 
 namespace braid::shop {
@@ -80,6 +80,7 @@ Result<CataloguePage> Shop::Catalogue(const CatalogueQuery& query) {
   Reads reads(client, options_.database);
   // One row more than asked for tells whether there is a next page.
   const auto read = [&](Range range) {
+    BRAID_ASSERT(range == Range::kAll || end);
     Bson filter;
     AppendFilter(query, range, end.value_or(PageEnd()), price, filter);
     const int64_t missing = query.limit + 1 - static_cast<int64_t>(page.products.size());

@@ -6,12 +6,13 @@
 //   products   the stock, by product; last, because a hot product is locked from then until the commit
 // Of two checkouts with one key, or of one cart, the second collides with the first and runs again: it finds the key
 // and gives the first one's order, or finds no cart.
+#include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "services/shop/cart.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
-#include "services/shop/object_ids.h"
+#include "services/shop/documents.h"
 #include "services/shop/order.h"
 #include "services/shop/stock.h"
 
@@ -46,6 +47,7 @@ Result<std::optional<Order>> FindEarlier(Reads& reads, const CheckoutRequest& re
 }
 
 Order OrderFrom(const Cart& cart, const CheckoutRequest& request, std::string order_id, int64_t now_ms) {
+  BRAID_ASSERT(!cart.lines.empty());
   Order order{.id = NewObjectId(),
               .order_id = std::move(order_id),
               .user_id = cart.owner.OrderUserId(),
@@ -95,6 +97,7 @@ Result<Order> Shop::Checkout(const CheckoutRequest& request) {
     if (cart.lines.empty()) return Refuse(Refused::kEmptyCart, StrCat("the cart of ", cart.owner.Key(), " is empty"));
     order = OrderFrom(cart, request, NewOrderId(now), now);
     const std::vector<Units> units = UnitsOf(order.items);
+    BRAID_ASSERT(!units.empty() && units.size() <= order.items.size());
     BRAID_CHECK_OK(CheckUnits(transaction, request.geo_zone, units));
     BRAID_CHECK_OK(ClaimIds(transaction, request, order));
     BRAID_CHECK_OK(InsertOrder(transaction, order));

@@ -1,7 +1,10 @@
-// Checks of what a caller gives, each with the refusal that names the field. No id is long enough to hurt an index.
+// Checks of what a caller gives, each with the refusal that names the field. No id is long enough to hurt an index. A
+// page token is such a text too: it says where the page before ended.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "braid/status.h"
@@ -23,5 +26,19 @@ Status CheckQuantity(int64_t qty, int64_t most);
 Status CheckLimit(int64_t limit);
 /// Three capital letters.
 Status CheckCurrency(std::string_view currency);
+
+/// Where a page ended: the last row's sort value and _id, as an opaque text. The next page starts behind it by value,
+/// so it costs the same however far it is, and changes in between neither repeat nor skip a row that stayed where it
+/// was.
+struct PageEnd {
+  std::string kind;  // of the list, so that a token of another list is refused
+  std::string value;
+  std::string id;
+};
+
+std::string ToToken(const PageEnd& end);
+
+/// Nothing for an empty token. Refused::kBadRequest if it is not one of this kind.
+Result<std::optional<PageEnd>> ParseToken(const std::string& token, const std::string& kind);
 
 }  // namespace braid::shop

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "services/schema/spec.h"
+#include "services/schema/schema.h"
 
 namespace braid::shop {
 

@@ -11,7 +11,6 @@
 
 #include "braid/clients.h"
 #include "services/shop/import_invoices.h"
-#include "services/shop/import_products.h"
 
 namespace braid::shop {
 

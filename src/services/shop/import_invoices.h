@@ -1,4 +1,4 @@
-// Lines of another shop's invoices, put together into invoices as they come.
+// What another shop's invoices say: lines put together into invoices as they come, and the products that they tell of.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "braid/clients.h"
 #include "services/shop/money.h"
 
 namespace braid::shop {
@@ -62,6 +63,39 @@ class OpenInvoices {
  private:
   std::list<Invoice> invoices_;  // the last to have had a line is at the back
   std::unordered_map<std::string, std::list<Invoice>::iterator> by_number_;
+};
+
+/// Gathers what the lines say about products. Name and price of a product are those of its last sale: a line with a
+/// price and a positive quantity that is no cancellation; of lines of the same minute the later one. Other lines count
+/// only as long as a product has no sale: it is named after what they call it, or else after its code.
+class ImportedProducts {
+ public:
+  // Sales before all others, then by date.
+  struct Rank {
+    bool sale = false;
+    int64_t date_ms = 0;
+    friend auto operator<=>(const Rank&, const Rank&) = default;
+  };
+  struct Newest {
+    std::string name;
+    Rank named;
+    Money price;
+    Rank priced;
+  };
+  struct StoreOptions {
+    std::string database;
+    std::string currency;
+  };
+
+  void Note(const InvoiceLine& line);
+  size_t size() const { return products_.size(); }
+
+  /// Creates what is missing and brings up to date what is older, and forgets all; the number of both. A product that
+  /// was changed later than its last sale here is left alone, and so is one of another currency.
+  Result<uint64_t> Store(Clients& clients, const StoreOptions& options);
+
+ private:
+  std::unordered_map<std::string, Newest> products_;  // by stock code
 };
 
 }  // namespace braid::shop

@@ -2,12 +2,13 @@
 
 #include <unordered_map>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "braid/transaction.h"
 #include "client/fields.h"
 #include "client/handles.h"
 #include "services/shop/collections.h"
-#include "services/shop/object_ids.h"
+#include "services/shop/documents.h"
 #include "services/shop/order.h"
 
 namespace braid::shop {
@@ -83,6 +84,7 @@ class OrderBatch {
   }
 
   Status Run(Transaction& transaction) {
+    BRAID_ASSERT(prepared_.size() == invoices_.size() && totals_.size() == invoices_.size());  // PrepareAll() first
     outcomes_.assign(invoices_.size(), {});
     BRAID_CHECK_OK(ReadClaims(transaction));
     BRAID_CHECK_OK(Compare(transaction));
@@ -94,6 +96,7 @@ class OrderBatch {
       orders.push_back(prepared_[i].order.get());
       claims.push_back(prepared_[i].claim.get());
     }
+    BRAID_ASSERT(orders.size() == claims.size());  // an order and its claim are stored together
     BRAID_CHECK_OK(transaction.Insert(kOrderIds, claims));
     return transaction.Insert(kOrders, orders);
   }
@@ -152,6 +155,7 @@ class OrderBatch {
 
   // A duplicate of an order with this total and so many lines, or how it differs.
   StoredInvoice Differing(size_t i, const Money& total, size_t lines) const {
+    BRAID_ASSERT(i < prepared_.size() && i < invoices_.size());
     if (total == prepared_[i].total && lines == invoices_[i].items.size()) return {.outcome = Outcome::kDuplicate};
     return {.outcome = Outcome::kRefused,
             .reason = StrCat("order ", prepared_[i].order_id, " is there with ", lines, " lines for ", total.ToString(),

@@ -1,10 +1,7 @@
 #include "services/shop/json_response.h"
 
-#include <fmt/chrono.h>
-
-#include <algorithm>
-
 #include "base/strings.h"
+#include "base/utc_text.h"
 #include "services/shop/product.h"
 
 namespace braid::shop {
@@ -12,13 +9,7 @@ namespace {
 
 using client::Bson;
 
-constexpr int64_t kMillisOf9999 = 253'402'300'799'999;
-
-void AppendTime(const char* key, int64_t millis, Bson& out) {
-  const int64_t known = std::clamp<int64_t>(millis, 0, kMillisOf9999);
-  out.Text(key, fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(known / 1000)),
-                            known % 1000));
-}
+void AppendTime(const char* key, int64_t millis, Bson& out) { out.Text(key, UtcText(millis)); }
 
 // Null if there is none.
 void AppendOptional(const char* key, const std::string& text, Bson& out) {
@@ -75,12 +66,17 @@ std::string JsonText(const Bson& document) {
   return json;
 }
 
-std::string ErrorJson(std::string_view code, std::string_view message, const std::vector<ShortLine>& lines) {
+void AppendError(std::string_view code, std::string_view message, const std::vector<ShortLine>& lines, Bson& out) {
   Bson error;
   error.Text("code", code).Text("message", message);
   if (!lines.empty()) AppendRows("lines", lines, error);
+  out.Document("error", error);
+}
+
+std::string ErrorJson(std::string_view code, std::string_view message, const std::vector<ShortLine>& lines) {
   Bson json;
-  json.Bool("ok", false).Document("error", error);
+  json.Bool("ok", false);
+  AppendError(code, message, lines, json);
   return JsonText(json);
 }
 
@@ -141,6 +137,12 @@ std::string SuccessJson(const Bson& result) {
   json.Bool("ok", true).Document("result", result);
   std::string text = JsonText(json);
   return text.empty() ? ErrorJson("store_error", "the stored documents are not UTF-8", {}) : text;
+}
+
+std::string RefusalJson(const Refusal& refusal) {
+  Bson json;
+  AppendError(NameOf(refusal.code), refusal.message, refusal.lines, json);
+  return JsonText(json);
 }
 
 std::string FailureJson(const Status& status) {

@@ -18,6 +18,8 @@ void AppendResult(const HistoryPage& page, client::Bson& out);
 
 /// {"ok": true, "result": {…}}
 std::string SuccessJson(const client::Bson& result);
+/// {"error": {"code": …, "message": …, "lines": […]}}
+std::string RefusalJson(const Refusal& refusal);
 /// {"ok": false, "error": {"code": …, "message": …, "lines": […]}}; the code of a store's error is "store_error".
 std::string FailureJson(const Status& status);
 

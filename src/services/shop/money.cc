@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "services/shop/refusal.h"
 
@@ -54,6 +55,7 @@ Result<Money> ExactOrRefused(const BID_UINT128& value, unsigned flags) {
 // "-1.5E-7": the point goes where the exponent says.
 std::string WithoutExponent(std::string_view text) {
   const size_t e = text.find('E');
+  BRAID_ASSERT(e != std::string_view::npos);
   const std::string_view sign = text.starts_with('-') ? "-" : "";
   const std::string_view mantissa = text.substr(sign.size(), e - sign.size());
   std::string_view power = text.substr(e + 1);

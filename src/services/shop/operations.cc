@@ -192,6 +192,12 @@ Answer AnswerRequest(Shop& shop, std::string_view request) {
   return {.json = FailureJson(status), .store_failure = RefusalOf(status) ? Status() : status};
 }
 
+Result<std::string> ResultOf(Shop& shop, std::string_view request) {
+  Bson result;
+  BRAID_CHECK_OK(RunRequest(shop, request, result));
+  return client::ToJson(result);
+}
+
 std::vector<Touched> TouchedBy(std::string_view request) {
   std::vector<Touched> touched;
   const auto object = ParseRequest(request);

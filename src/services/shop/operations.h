@@ -17,6 +17,9 @@ struct Answer {
 /// Runs {"op": "checkout", …}. Any thread.
 Answer AnswerRequest(Shop& shop, std::string_view request);
 
+/// The same for callers with words of their own for success and failure: the result as JSON, or the refusal.
+Result<std::string> ResultOf(Shop& shop, std::string_view request);
+
 /// Something that requests must take in their order: a user, a session, a product or an order.
 struct Touched {
   std::string key;

@@ -1,15 +1,16 @@
 // Orders: as documents, by id and by order_id, and a user's history.
 #include "services/shop/order.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "base/strings.h"
 #include "client/fields.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
-#include "services/shop/elements.h"
-#include "services/shop/object_ids.h"
-#include "services/shop/page_token.h"
+#include "services/shop/documents.h"
+#include "services/shop/stock.h"
 
 namespace braid::shop {
 namespace {
@@ -73,6 +74,41 @@ Result<Order> FindOrderById(Reads& reads, const OrderRequest& request) {
   BRAID_TRY(const client::BsonPtr document, reads.FindOne(kOrders, filter.get()));
   if (document == nullptr) return UnknownOrder(request.id);
   return OrderOf(*document);
+}
+
+struct Step {
+  std::string_view from;
+  std::string_view to;
+  bool returns_stock;
+};
+constexpr Step kSteps[] = {
+    {"paid", "canceled", true},
+    {"paid", "shipped", false},
+    {"shipped", "canceled", true},
+    {"shipped", "delivered", false},
+};
+constexpr std::string_view kStatuses[] = {"canceled", "delivered", "paid", "shipped"};
+
+Result<const Step*> StepOf(const Order& order, const std::string& status) {
+  const auto* step = std::find_if(std::begin(kSteps), std::end(kSteps),
+                                  [&](const Step& one) { return one.from == order.status && one.to == status; });
+  if (step != std::end(kSteps)) return step;
+  return Refuse(Refused::kForbiddenTransition,
+                StrCat("order ", order.order_id, " is ", order.status, " and cannot become ", status));
+}
+
+// Only from the status that it was read with; a step that was taken meanwhile makes the transaction run again.
+Status SetOrderStatus(Transaction& transaction, const Order& order, const Step& step) {
+  Bson filter;
+  AppendOrderFilter(order, filter);
+  filter.Text("status", step.from);
+  Bson set;
+  set.Text("status", step.to);
+  Bson change;
+  change.Document("$set", set);
+  const Transaction::Update update{.filter = filter.get(), .change = change.get()};
+  BRAID_TRY(const Transaction::Matched matched, transaction.UpdateOnes(kOrders, {&update, 1}));
+  return matched.matched == 1 ? Status() : Status(Code::kInternalError, "an order changed inside a snapshot");
 }
 
 }  // namespace
@@ -170,6 +206,26 @@ Result<HistoryPage> Shop::History(const HistoryRequest& request) {
     page.next = ToToken({.kind = kHistoryKind, .value = StrCat(last.created_at), .id = last.id});
   }
   return page;
+}
+
+// The status of an order, and what may follow it.
+
+Result<Order> Shop::Transition(const TransitionRequest& request) {
+  BRAID_CHECK_OK(CheckId("order_id", request.order_id));
+  BRAID_CHECK_OK(CheckOptionalId("user_id", request.user_id));
+  if (std::find(std::begin(kStatuses), std::end(kStatuses), request.status) == std::end(kStatuses)) {
+    return Refuse(Refused::kBadRequest, "status must be paid, shipped, delivered or canceled");
+  }
+  Order order;
+  BRAID_CHECK_OK(Change([&](Transaction& transaction) -> Status {
+    Reads reads(transaction);
+    BRAID_TRY(order, FindOrder(reads, request.order_id, request.user_id));
+    BRAID_TRY(const Step* step, StepOf(order, request.status));
+    BRAID_CHECK_OK(SetOrderStatus(transaction, order, *step));
+    order.status = step->to;
+    return step->returns_stock ? ReturnUnits(transaction, order.geo_zone, UnitsOf(order.items), NowMillis()) : Status();
+  }));
+  return order;
 }
 
 }  // namespace braid::shop

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/handles.h"
-#include "services/shop/reads.h"
+#include "services/shop/documents.h"
 #include "services/shop/shop.h"
 
 namespace braid::shop {

@@ -9,7 +9,7 @@
 #include "client/fields.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
-#include "services/shop/elements.h"
+#include "services/shop/documents.h"
 
 namespace braid::shop {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "client/handles.h"
-#include "services/shop/reads.h"
+#include "services/shop/documents.h"
 #include "services/shop/shop.h"
 
 namespace braid::shop {

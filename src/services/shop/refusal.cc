@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "client/fields.h"
 #include "client/handles.h"
-#include "services/shop/elements.h"
+#include "services/shop/documents.h"
 
 namespace braid::shop {
 namespace {

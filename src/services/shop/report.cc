@@ -26,7 +26,7 @@ Status Aggregate(Transaction& transaction, const std::string& pipeline, const Tr
   const client::CursorPtr cursor(
       mongoc_collection_aggregate(orders.get(), MONGOC_QUERY_NONE, stages.get(), opts.get(), nullptr));
   const bson_t* document = nullptr;
-  while (mongoc_cursor_next(cursor.get(), &document)) BRAID_CHECK_OK(each(*document));
+  while (mongoc_cursor_next(cursor.get(), &document)) BRAID_CHECK_OK(each(Document::View(*document)));
   const bson_t* reply = nullptr;
   if (mongoc_cursor_error_document(cursor.get(), &error, &reply)) return transaction.Failed(*reply, error);
   return {};

@@ -4,13 +4,14 @@
 
 #include <chrono>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "services/shop/collections.h"
 
 namespace braid::shop {
 namespace {
 
-// Two that make the same document collide; whoever is second finds it at the next run.
+// Two that make the same document collide; the second one finds it at its next run.
 constexpr int kDuplicateRunsMax = 8;
 constexpr uint64_t kOrderNumbers = 1'000'000'000'000;
 
@@ -69,7 +70,7 @@ std::string Shop::NewOrderId(int64_t now_ms) {
   const std::chrono::sys_days day = std::chrono::floor<std::chrono::days>(
       std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(now_ms)));
   const int year = static_cast<int>(std::chrono::year_month_day(day).year());
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   return fmt::format("ORD-{:04}-{:012}", year, random_.Below(kOrderNumbers));
 }
 

@@ -5,13 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "braid/clients.h"
 #include "braid/transaction.h"
@@ -278,8 +278,8 @@ class Shop {
   Clients& clients_;
   const ShopOptions options_;
   std::atomic<uint64_t> retries_ = 0;
-  std::mutex mu_;
-  Random random_;  // guarded by mu_
+  Mutex mu_;
+  Random random_ BRAID_GUARDED_BY(mu_);
 };
 
 }  // namespace braid::shop

@@ -2,15 +2,18 @@
 // goes below zero whatever runs beside it.
 #include "services/shop/stock.h"
 
+#include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "client/handles.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
+#include "services/shop/documents.h"
 #include "services/shop/product.h"
-#include "services/shop/reads.h"
 
 namespace braid::shop {
 namespace {
@@ -57,6 +60,7 @@ class StockUpdates {
   }
   /// How many products were changed.
   Result<int64_t> Send(Transaction& transaction) {
+    BRAID_ASSERT(documents_.size() == 2 * updates_.size());
     BRAID_TRY(const Transaction::Matched matched, transaction.UpdateOnes(kProducts, updates_));
     return matched.matched;
   }
@@ -86,6 +90,11 @@ Result<int64_t> SetZone(Transaction& transaction, const StockRequest& request, i
   return matched.matched;
 }
 
+// Each product once, in the order in which all transactions ask for them.
+bool IsInOrder(std::span<const Units> units) {
+  return std::ranges::adjacent_find(units, std::greater_equal<>(), &Units::product_id) == units.end();
+}
+
 Status CheckStockRequest(const StockRequest& request) {
   BRAID_CHECK_OK(CheckId("product_id", request.product_id));
   return CheckId("geo_zone", request.geo_zone);
@@ -103,6 +112,7 @@ std::vector<Units> UnitsOf(std::span<const OrderLine> lines) {
 }
 
 Status CheckUnits(Transaction& transaction, const std::string& geo_zone, std::span<const Units> units) {
+  BRAID_ASSERT(IsInOrder(units));
   std::vector<std::string> ids;
   ids.reserve(units.size());
   for (const Units& one : units) ids.push_back(one.product_id);
@@ -122,6 +132,7 @@ Status CheckUnits(Transaction& transaction, const std::string& geo_zone, std::sp
 }
 
 Status TakeUnits(Transaction& transaction, const std::string& geo_zone, std::span<const Units> units, int64_t now_ms) {
+  BRAID_ASSERT(IsInOrder(units));
   StockUpdates updates;
   for (const Units& one : units) updates.Add(one, geo_zone, -one.qty, 0, now_ms);
   BRAID_TRY(const int64_t taken, updates.Send(transaction));
@@ -131,6 +142,7 @@ Status TakeUnits(Transaction& transaction, const std::string& geo_zone, std::spa
 
 Status ReturnUnits(Transaction& transaction, const std::string& geo_zone, std::span<const Units> units,
                    int64_t now_ms) {
+  BRAID_ASSERT(IsInOrder(units));
   StockUpdates updates;
   for (const Units& one : units) updates.Add(one, geo_zone, one.qty, 0, now_ms);
   BRAID_TRY(const int64_t returned, updates.Send(transaction));

@@ -2,13 +2,14 @@
 
 #include <deque>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "client/handles.h"
 #include "services/staking/delegation.h"
-#include "services/staking/totals.h"
 
 namespace braid::staking {
 namespace {
@@ -18,10 +19,10 @@ using client::Bson;
 constexpr size_t kKeptMax = 1000;
 constexpr size_t kPageSize = 5000;
 
-using Sums = std::map<std::string, CounterValues>;
+using Sums = std::map<std::string, WideSums>;
 
-void AddTo(CounterValues& sums, const CounterValues& by) {
-  for (size_t i = 0; i < kCounterFieldsMax; ++i) sums[i] += by[i];
+void AddTo(WideSums& sums, const CounterValues& by) {
+  for (const auto& [field, value] : by) sums[field] += value;
 }
 
 // One run of the audit, inside its transaction.
@@ -33,7 +34,7 @@ class Auditor {
   Status Run() {
     report_ = AuditReport();
     BRAID_CHECK_OK(ReadAllDelegations());
-    overall_[kTotalStakers] = static_cast<int64_t>(stakers_.size());
+    overall_[kTotalStakers] = static_cast<WideSum>(stakers_.size());
     report_.finality_providers = providers_.size();
     report_.stakers = stakers_.size();
     BRAID_CHECK_OK(CompareOverall());
@@ -44,7 +45,7 @@ class Auditor {
   }
 
  private:
-  void Differs(std::string where, std::string_view id, std::string field, int64_t expected, int64_t found) {
+  void Differs(std::string where, std::string_view id, std::string field, WideSum expected, WideSum found) {
     ++report_.differences_total;
     if (report_.differences.size() >= kKeptMax) return;
     report_.differences.push_back({.where = std::move(where),
@@ -75,25 +76,57 @@ class Auditor {
   }
 
   // Says what differs; true if anything does.
-  bool CompareSums(const Counters& set, std::string_view id, const CounterValues& expected,
-                   const CounterValues& found) {
+  bool CompareSums(const Counters& set, std::string_view id, const WideSums& expected, const WideSums& found) {
     bool differs = false;
-    for (size_t i = 0; i < set.options().fields.size(); ++i) {
-      if (expected[i] == found[i]) continue;
-      Differs(set.options().collection, id, set.options().fields[i], expected[i], found[i]);
+    for (const std::string& field : set.options().fields) {
+      if (expected[field] == found[field]) continue;
+      Differs(set.options().collection, id, field, expected[field], found[field]);
       differs = true;
     }
     return differs;
   }
 
   Status CompareOverall() {
-    BRAID_TRY(const CounterValues found, tables_.overall->Sum(transaction_, ""));
+    BRAID_TRY(const WideSums found, tables_.overall->SumWide(transaction_, ""));
     if (!CompareSums(*tables_.overall, "", overall_, found) || !repair_) return {};
     ++report_.repaired;
-    return tables_.overall->Correct(transaction_, "", overall_);
+    BRAID_TRY(const CounterValues sums, tables_.overall->Narrow("", overall_));
+    return tables_.overall->Correct(transaction_, "", sums);
+  }
+
+  // What the ranking says of an entity, with what it does not know yet, is the entity's sum; it has no others.
+  Status CompareRanking(Counters& set) {
+    if (!set.ranked()) return {};
+    std::unordered_map<std::string, WideSum> ranking;
+    BRAID_CHECK_OK(set.ForEachRanked(transaction_, [&](const Counters::RankedEntity& row) {
+      ranking.emplace(row.entity, row.value);
+      return Status();
+    }));
+    std::vector<std::string> wrong;
+    const auto differs = [&](const std::string& name, const char* field, WideSum expected, WideSum found) {
+      Differs(set.options().ranking, name, field, expected, found);
+      wrong.push_back(name);
+    };
+    BRAID_CHECK_OK(set.ForEach(transaction_, [&](const Counters::Entity& entity) {
+      const auto place = ranking.find(entity.name);
+      const WideSum found = (place == ranking.end() ? 0 : place->second) + entity.unranked.value_or(0);
+      if (found != entity.sums[kActiveTvl]) {
+        differs(entity.name, kActiveTvl, entity.sums[kActiveTvl], found);
+      } else if (place == ranking.end() && !entity.unranked) {
+        differs(entity.name, "_id", 1, 0);
+      }
+      if (place != ranking.end()) ranking.erase(place);
+      return Status();
+    }));
+    for (const auto& [name, value] : ranking) differs(name, "_id", 0, 1);
+    if (!repair_) return {};
+    report_.repaired += wrong.size();
+    for (const std::string& name : wrong) BRAID_CHECK_OK(set.RepairRanking(transaction_, name));
+    return {};
   }
 
   Status Compare(Counters& set, const Sums& expected) {
+    BRAID_CHECK_OK(CompareRanking(set));
     std::vector<std::string> wrong;
     Sums left = expected;  // not met in the store yet
     BRAID_CHECK_OK(set.ForEach(transaction_, [&](const Counters::Entity& entity) {
@@ -115,8 +148,8 @@ class Auditor {
 
   // `expected` is null for an entity that has no delegations. It must not have documents at all: a staker who has is
   // taken for counted. True if anything differs.
-  bool CompareEntity(const Counters& set, const Counters::Entity& entity, const CounterValues* expected) {
-    bool differs = CompareSums(set, entity.name, expected == nullptr ? CounterValues{} : *expected, entity.sums);
+  bool CompareEntity(const Counters& set, const Counters::Entity& entity, const WideSums* expected) {
+    bool differs = CompareSums(set, entity.name, expected == nullptr ? WideSums{} : *expected, entity.sums);
     if (expected == nullptr && !differs) {
       Differs(set.options().collection, entity.name, "_id", 0, 1);
       differs = true;
@@ -129,14 +162,18 @@ class Auditor {
   }
 
   // One document with everything, in place of all there are: the first, by which a staker is counted.
-  Status RepairEntity(Counters& set, const std::string& name, const CounterValues* expected) {
+  Status RepairEntity(Counters& set, const std::string& name, const WideSums* expected) {
     ++report_.repaired;
     Bson range;
     range.Text("$gt", StrCat(name, ":")).Text("$lt", StrCat(name, ";"));  // ';' comes after ':'
     Bson filter;
     filter.Document("_id", range);
     BRAID_CHECK_OK(transaction_.Remove(set.options().collection, filter.get()));
-    return expected == nullptr ? Status() : set.Correct(transaction_, name, *expected);
+    if (expected != nullptr) {
+      BRAID_TRY(const CounterValues sums, set.Narrow(name, *expected));
+      BRAID_CHECK_OK(set.Correct(transaction_, name, sums));
+    }
+    return set.ranked() ? set.RepairRanking(transaction_, name) : Status();
   }
 
   // A pending event whose active has come should have been applied with it.
@@ -165,7 +202,7 @@ class Auditor {
     std::vector<std::pair<std::string, uint32_t>> page;
     BRAID_CHECK_OK(transaction_.Find(
         tables_.locks.options().collection, all.get(), {.sort = by_id.get()}, [&](const bson_t& document) -> Status {
-          page.emplace_back(client::TextOf(&document, "_id"), tables_.locks.FlagsOf(document));
+          page.emplace_back(client::TextOf(&document, "_id"), tables_.locks.FlagsOf(Document::View(document)));
           return page.size() < kPageSize ? Status() : CheckPage(page);
         }));
     BRAID_CHECK_OK(CheckPage(page));
@@ -175,6 +212,7 @@ class Auditor {
 
   void CompareFlags(const std::string& id, uint32_t expected, uint32_t found) {
     const std::vector<std::string>& calculations = tables_.locks.options().calculations;
+    BRAID_ASSERT(calculations.size() <= 32);  // a bit each
     for (size_t bit = 0; bit < calculations.size(); ++bit) {
       const int64_t want = expected >> bit & 1;
       const int64_t have = found >> bit & 1;
@@ -250,7 +288,7 @@ class Auditor {
   const Tables& tables_;
   const bool repair_;
   AuditReport& report_;
-  CounterValues overall_{};
+  WideSums overall_;
   Sums providers_;
   Sums stakers_;
   uint64_t unbonded_ = 0;
@@ -260,6 +298,16 @@ class Auditor {
 };
 
 }  // namespace
+
+std::string ToText(WideSum value) {
+  std::string digits;
+  for (WideSum rest = value; digits.empty() || rest != 0; rest /= 10) {
+    const int digit = static_cast<int>(rest % 10);
+    digits += static_cast<char>('0' + (digit < 0 ? -digit : digit));
+  }
+  if (value < 0) digits += '-';
+  return {digits.rbegin(), digits.rend()};
+}
 
 Result<AuditReport> Audit(Clients& clients, const Tables& tables, bool repair) {
   AuditReport report;

@@ -12,9 +12,12 @@ struct Difference {
   std::string where;  // a collection
   std::string id;     // an entity, or a document's _id; empty for the whole
   std::string field;
-  int64_t expected = 0;
-  int64_t found = 0;
+  WideSum expected = 0;
+  WideSum found = 0;
 };
+
+/// In decimal.
+std::string ToText(WideSum value);
 
 struct AuditReport {
   uint64_t delegations = 0;
@@ -32,8 +35,9 @@ struct AuditReport {
 /// Compares at one snapshot, while others write: the sums of the whole, of every finality provider and of every staker,
 /// the number of stakers, and that each delegation has its flags, each flag its delegation, and nothing is pending
 /// whose active has come. With `repair`, in the same transaction, totals and flags become what the delegations say; the
-/// delegations and pending events themselves are never changed. The transaction must end within the store's limit (60 s
-/// by default); memory grows with the number of entities.
+/// delegations and pending events themselves are never changed. Sums are computed with 128 bits; a repair whose totals
+/// do not fit in the counters' 64 bits is kOverflow and changes nothing. The transaction must end within the store's
+/// limit (60 s by default); memory grows with the number of entities.
 Result<AuditReport> Audit(Clients& clients, const Tables& tables, bool repair);
 
 }  // namespace braid::staking

@@ -104,8 +104,9 @@ TEST_P(AuditTest, AStakerWhoseFirstDocumentWasMoved) {
   const std::string staker = KeyOf('b', 6);
   const CounterValues sums = model_.Stakers()[staker];
   for (const uint32_t shard : {0U, 1U}) Delete("staker_stats", StrCat(staker, ":", shard));
-  Put("staker_stats", StrCat(R"({"_id":")", staker, R"(:9","active_tvl":)", sums[0], R"(,"total_tvl":)", sums[1],
-                             R"(,"active_delegations":)", sums[2], R"(,"total_delegations":)", sums[3], "}"));
+  Put("staker_stats", StrCat(R"({"_id":")", staker, R"(:9","active_tvl":)", sums[kActiveTvl], R"(,"total_tvl":)",
+                             sums[kTotalTvl], R"(,"active_delegations":)", sums[kActiveDelegations],
+                             R"(,"total_delegations":)", sums[kTotalDelegations], "}"));
   ExpectFoundAndRepaired({"staker_stats", staker + ":0", "_id"});
 }
 
@@ -139,6 +140,24 @@ TEST_P(AuditTest, AnUnbondedLockOfAnActiveDelegation) {
   ExpectFoundAndRepaired({"stats_lock", KeyOf('a', 5) + ":unbonded", "finality_provider"});
 }
 
+TEST_P(AuditTest, AStakerIsInTheWrongPlaceOfTheRanking) {
+  Change("staker_ranking", KeyOf('b', 1), R"({"$inc":{"active_tvl":5}})");
+  ExpectFoundAndRepaired({"staker_ranking", KeyOf('b', 1), "active_tvl"});
+}
+
+TEST_P(AuditTest, AFinalityProviderIsMissingInTheRanking) {
+  const auto ingestor = Ingestor::Open(store_.clients(), {.tables = TableOptions()});
+  ASSERT_OK(ingestor);
+  ASSERT_OK((*ingestor)->UpdateRankings());
+  Delete("finality_providers_ranking", KeyOf('f', 1));
+  ExpectFoundAndRepaired({"finality_providers_ranking", KeyOf('f', 1), "active_tvl"});
+}
+
+TEST_P(AuditTest, TheRankingHasAStakerThatThereIsNot) {
+  Put("staker_ranking", StrCat(R"({"_id":")", KeyOf('b', 77), R"(","active_tvl":5})"));
+  ExpectFoundAndRepaired({"staker_ranking", KeyOf('b', 77), "_id"});
+}
+
 // Events are never changed by a repair; this one is found until somebody removes it.
 TEST_P(AuditTest, APendingEventWhoseActiveHasCome) {
   Put("pending_events", StrCat(R"({"_id":")", KeyOf('a', 1), R"(","event_type":"unbonded"})"));
@@ -159,6 +178,26 @@ TEST_P(AuditTest, ADelegationIsGone) {
   ExpectModel();
 }
 
+// Totals that have wrapped, as an older program left them: an audit with 64 bits would agree with them.
+TEST_P(AuditTest, TotalsThatHaveWrapped) {
+  const std::string huge = StrCat(INT64_MAX);
+  for (const char* hash : {"1", "2"}) {
+    Put("delegations", StrCat(R"({"_id":")", std::string(63, '0') + hash, R"(","staker_pk_hex":")", KeyOf('b', 1),
+                              R"(","finality_provider_pk_hex":")", KeyOf('f', 1), R"(","state":"active",)",
+                              R"("staking_value":{"$numberLong":")", huge, R"("}})"));
+    Put("stats_lock", StrCat(R"({"_id":")", std::string(63, '0') + hash,
+                             R"(:active","overall_stats":true,"finality_provider":true,"staker_stats":true})"));
+  }
+  // 2 * INT64_MAX is -2 in 64 bits.
+  const std::string by = R"({"$inc":{"active_tvl":-2,"total_tvl":-2,"active_delegations":2,"total_delegations":2}})";
+  Change("overall_stats", "0", by);
+  Change("finality_providers_stats", KeyOf('f', 1) + ":0", by);
+  Change("staker_stats", KeyOf('b', 1) + ":0", by);
+  ExpectFound({"overall_stats", "", "total_tvl"});
+  ExpectFound({"staker_stats", KeyOf('b', 1), "active_tvl"});
+  EXPECT_EQ(Audit(store_.clients(), *OpenTables(), true).status().code(), Code::kOverflow);
+}
+
 TEST_P(AuditTest, ARepairOfWhatIsRightChangesNothing) {
   const AuditReport report = RunAudit(true);
   EXPECT_TRUE(report.ok());
@@ -169,7 +208,7 @@ TEST_P(AuditTest, ARepairOfWhatIsRightChangesNothing) {
 TEST_P(AuditTest, MoreDifferencesThanAreKept) {
   std::vector<std::string> ids;
   for (uint64_t i = 0; i < 1100; ++i) ids.push_back(KeyOf('a', 5000 + i) + ":active");
-  const Once other({.database = store_.database(), .calculations = {"overall_stats"}});
+  const Once other = *Once::Open({.database = store_.database(), .calculations = {"overall_stats"}});
   ASSERT_OK(RunTransaction(store_.clients(), {.database = store_.database()},
                            [&](Transaction& transaction) { return other.Claim(transaction, ids).status(); }));
   const AuditReport report = RunAudit();

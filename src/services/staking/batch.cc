@@ -2,11 +2,11 @@
 
 #include <unordered_set>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "services/staking/delegation.h"
-#include "services/staking/totals.h"
 
 namespace braid::staking {
 namespace {
@@ -45,20 +45,37 @@ Status RemovePending(Transaction& transaction, std::span<const std::string> hash
 Status TakeOut(Transaction& transaction, const Tables& tables, std::span<const Delegation* const> unbonded,
                Totals& totals) {
   BRAID_TRY(const auto claimed, tables.locks.Claim(transaction, LockIds(unbonded, State::kUnbonded)));
+  BRAID_ASSERT(claimed.size() == unbonded.size());
   for (size_t i = 0; i < unbonded.size(); ++i) totals.Add(*unbonded[i], State::kUnbonded, claimed[i].missing);
   return {};
+}
+
+// Empty if the event says what the delegation has.
+std::string Contradiction(const Event& event, const Delegation& delegation) {
+  std::string reason;
+  const auto differs = [&](const char* field, const auto& says, const auto& has) {
+    if (says == has) return;
+    reason += StrCat(reason.empty() ? "" : "; ", field, " is ", says, ", but the delegation of this hash has ", has);
+  };
+  differs("staking_value", event.value, delegation.value);
+  differs("staker_pk_hex", event.staker, delegation.staker);
+  differs("finality_provider_pk_hex", event.finality_provider, delegation.finality_provider);
+  return reason;
 }
 
 // Active events of keys that were known before: half done, or awaited because their unbonded came first (A6).
 class Reawakened {
  public:
   void Add(const Event& event, uint32_t missing) {
+    BRAID_ASSERT(missing != 0);  // what is done in every calculation is a duplicate
     events_.push_back(&event);
     missing_.push_back(missing);
     hashes_.push_back(event.hash);
   }
 
-  Status Apply(Transaction& transaction, const Tables& tables, Totals& totals, Outcome& outcome) {
+  Status Apply(Transaction& transaction, const Tables& tables, Totals& totals, Outcome& outcome,
+               std::vector<Conflict>& conflicts) {
+    BRAID_ASSERT(missing_.size() == events_.size() && hashes_.size() == events_.size());
     if (events_.empty()) return {};
     BRAID_TRY(Delegations known, ReadDelegations(transaction, hashes_));
     BRAID_TRY(const auto pending, ReadPending(transaction, hashes_));
@@ -68,6 +85,12 @@ class Reawakened {
     for (size_t i = 0; i < events_.size(); ++i) {
       auto [place, is_new] = known.try_emplace(hashes_[i], Delegation::Of(*events_[i]));
       Delegation& delegation = place->second;
+      if (std::string reason = Contradiction(*events_[i], delegation); !reason.empty()) {
+        conflicts.push_back({.line = events_[i]->line, .reason = std::move(reason)});
+        BRAID_ASSERT(outcome.accepted > 0);
+        --outcome.accepted;
+        ++outcome.conflicting;
+      }
       const bool was_pending = pending.contains(hashes_[i]);
       if (was_pending) released.push_back(hashes_[i]);
       if (was_pending && !is_new && delegation.state == State::kActive) writes.Unbond(hashes_[i]);
@@ -114,20 +137,40 @@ Status Park(Transaction& transaction, const Tables& tables, std::span<const Even
   return tables.locks.Await(transaction, awaited);
 }
 
+// Events of known keys that say something else than their delegation are no duplicates. One without a delegation, which
+// another program may leave, cannot be compared.
+Status FindConflicts(Transaction& transaction, std::span<const Event* const> repeated, Outcome& outcome,
+                     std::vector<Conflict>& conflicts) {
+  std::vector<std::string> hashes;
+  hashes.reserve(repeated.size());
+  for (const Event* event : repeated) hashes.push_back(event->hash);
+  BRAID_TRY(const Delegations known, ReadDelegations(transaction, hashes));
+  for (const Event* event : repeated) {
+    const auto place = known.find(event->hash);
+    std::string reason = place == known.end() ? std::string() : Contradiction(*event, place->second);
+    ++(reason.empty() ? outcome.duplicate : outcome.conflicting);
+    if (!reason.empty()) conflicts.push_back({.line = event->line, .reason = std::move(reason)});
+  }
+  return {};
+}
+
 // With `look`, every delegation is looked up, and not only those of known keys.
 Result<Outcome> ApplyActiveEvents(Transaction& transaction, const Tables& tables, uint32_t shard,
-                                  std::span<const Event> events, bool look) {
+                                  std::span<const Event> events, std::vector<Conflict>& conflicts, bool look) {
+  conflicts.clear();
   std::vector<std::string> ids;
   ids.reserve(events.size());
   for (const Event& event : events) ids.push_back(event.LockId());
   BRAID_TRY(const auto claimed, tables.locks.Claim(transaction, ids));
+  BRAID_ASSERT(claimed.size() == events.size());
   Outcome outcome;
   Totals totals;
   DelegationWrites writes;
   Reawakened reawakened;
+  std::vector<const Event*> repeated;
   for (size_t i = 0; i < events.size(); ++i) {
     if (claimed[i].missing == 0) {
-      ++outcome.duplicate;
+      repeated.push_back(&events[i]);
       continue;
     }
     ++outcome.accepted;
@@ -140,7 +183,10 @@ Result<Outcome> ApplyActiveEvents(Transaction& transaction, const Tables& tables
     totals.Add(delegation, State::kActive, claimed[i].missing);
   }
   BRAID_CHECK_OK(writes.Send(transaction));
-  BRAID_CHECK_OK(reawakened.Apply(transaction, tables, totals, outcome));
+  BRAID_CHECK_OK(reawakened.Apply(transaction, tables, totals, outcome, conflicts));
+  BRAID_CHECK_OK(FindConflicts(transaction, repeated, outcome, conflicts));
+  // Every event has become one thing.
+  BRAID_ASSERT(outcome.accepted + outcome.duplicate + outcome.conflicting == events.size());
   BRAID_CHECK_OK(totals.Write(transaction, tables, shard));
   return outcome;
 }
@@ -150,6 +196,7 @@ Result<Outcome> ApplyActiveEvents(Transaction& transaction, const Tables& tables
 Outcome& Outcome::operator+=(const Outcome& other) {
   accepted += other.accepted;
   duplicate += other.duplicate;
+  conflicting += other.conflicting;
   parked += other.parked;
   rejected += other.rejected;
   released += other.released;
@@ -157,17 +204,18 @@ Outcome& Outcome::operator+=(const Outcome& other) {
 }
 
 Result<Outcome> ApplyActive(Transaction& transaction, const Tables& tables, uint32_t shard,
-                            std::span<const Event> events) {
-  return ApplyActiveEvents(transaction, tables, shard, events, false);
+                            std::span<const Event> events, std::vector<Conflict>& conflicts) {
+  return ApplyActiveEvents(transaction, tables, shard, events, conflicts, false);
 }
 
 Result<Outcome> ApplyActiveLooking(Transaction& transaction, const Tables& tables, uint32_t shard,
-                                   std::span<const Event> events) {
-  return ApplyActiveEvents(transaction, tables, shard, events, true);
+                                   std::span<const Event> events, std::vector<Conflict>& conflicts) {
+  return ApplyActiveEvents(transaction, tables, shard, events, conflicts, true);
 }
 
 Result<Outcome> ApplyUnbonded(Transaction& transaction, const Tables& tables, uint32_t shard,
-                              std::span<const Event> events) {
+                              std::span<const Event> events, std::vector<Conflict>& conflicts) {
+  conflicts.clear();  // an unbonded event says nothing that could contradict
   std::vector<std::string> hashes;
   hashes.reserve(events.size());
   for (const Event& event : events) hashes.push_back(event.hash);
@@ -188,6 +236,7 @@ Result<Outcome> ApplyUnbonded(Transaction& transaction, const Tables& tables, ui
   BRAID_TRY(
       const auto claimed,
       tables.locks.Claim(transaction, LockIds({delegations.data(), delegations.size()}, State::kUnbonded), added));
+  BRAID_ASSERT(added.size() == delegations.size() && claimed.size() == delegations.size());
   Totals totals;
   DelegationWrites writes;
   for (size_t i = 0; i < delegations.size(); ++i) {
@@ -201,6 +250,7 @@ Result<Outcome> ApplyUnbonded(Transaction& transaction, const Tables& tables, ui
   }
   BRAID_CHECK_OK(writes.Send(transaction));
   BRAID_CHECK_OK(Park(transaction, tables, early, outcome));
+  BRAID_ASSERT(outcome.accepted + outcome.duplicate + outcome.parked == events.size());
   BRAID_CHECK_OK(totals.Write(transaction, tables, shard));
   return outcome;
 }
@@ -217,6 +267,7 @@ Result<Outcome> Resume(Transaction& transaction, const Tables& tables, uint32_t 
   Totals totals;
   Outcome outcome;
   BRAID_TRY(const auto claimed, tables.locks.Claim(transaction, LockIds(all, State::kActive)));
+  BRAID_ASSERT(claimed.size() == all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     ++(claimed[i].missing != 0 ? outcome.accepted : outcome.duplicate);
     totals.Add(*all[i], State::kActive, claimed[i].missing);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "services/staking/event.h"
 #include "services/staking/tables.h"
@@ -10,25 +12,33 @@ namespace braid::staking {
 
 /// What became of events.
 struct Outcome {
-  uint64_t accepted = 0;   // changed the totals
-  uint64_t duplicate = 0;  // had done so before
-  uint64_t parked = 0;     // unbonded that wait for their active
-  uint64_t rejected = 0;   // unprocessable
-  uint64_t released = 0;   // parked before, applied now; not one of these events
+  uint64_t accepted = 0;     // changed the totals
+  uint64_t duplicate = 0;    // had done so before
+  uint64_t conflicting = 0;  // active with a known hash but another amount, staker or finality provider
+  uint64_t parked = 0;       // unbonded that wait for their active
+  uint64_t rejected = 0;     // unprocessable
+  uint64_t released = 0;     // parked before, applied now; not one of these events
 
   Outcome& operator+=(const Outcome& other);
 };
 
+/// An event that contradicts the delegation of its hash; the delegation stays as it is.
+struct Conflict {
+  size_t line = 0;  // of the event
+  std::string reason;
+};
+
 /// Events of one state, in one transaction, with the counters of `shard`. What it says is right once the transaction
-/// has committed. The events may be in any order and have duplicates.
+/// has committed. The events may be in any order and have duplicates. `conflicts` is set anew. kOverflow if a total
+/// would not fit in 64 bits: nothing is kept of the transaction then.
 Result<Outcome> ApplyActive(Transaction& transaction, const Tables& tables, uint32_t shard,
-                            std::span<const Event> events);
+                            std::span<const Event> events, std::vector<Conflict>& conflicts);
 /// ApplyActive() for events some of which have a delegation without a document of flags, as another program may leave
 /// it: there ApplyActive() fails with kDuplicateKey. Slower, for it looks every delegation up.
 Result<Outcome> ApplyActiveLooking(Transaction& transaction, const Tables& tables, uint32_t shard,
-                                   std::span<const Event> events);
+                                   std::span<const Event> events, std::vector<Conflict>& conflicts);
 Result<Outcome> ApplyUnbonded(Transaction& transaction, const Tables& tables, uint32_t shard,
-                              std::span<const Event> events);
+                              std::span<const Event> events, std::vector<Conflict>& conflicts);
 
 /// Does what is not done yet for these delegations, whatever it is: after a calculation was added.
 Result<Outcome> Resume(Transaction& transaction, const Tables& tables, uint32_t shard,

@@ -1,5 +1,7 @@
 #include "services/staking/consume.h"
 
+#include <utility>
+
 #include "base/log.h"
 
 namespace braid::staking {
@@ -34,6 +36,7 @@ Result<Outcome> Apply(Ingestor& ingestor, const std::vector<queue::Message>& mes
 Status Consume(queue::Consumer& consumer, Ingestor& ingestor, const ConsumeOptions& options) {
   std::vector<queue::Message> messages;
   auto last_message = steady_clock::now();
+  bool rankings_behind = true;
   while (!Stopped(options)) {
     messages.clear();
     if (const auto fetched = consumer.Fetch(messages, options.batch_messages_max, kWait); !fetched.ok()) {
@@ -42,10 +45,15 @@ Status Consume(queue::Consumer& consumer, Ingestor& ingestor, const ConsumeOptio
       continue;
     }
     if (messages.empty()) {
+      if (std::exchange(rankings_behind, false)) {
+        // They are right without it; whatever is wrong with the store the next batch will say.
+        ingestor.UpdateRankings().Ignore("only makes reading quicker");
+      }
       if (options.idle_exit.count() > 0 && steady_clock::now() - last_message >= options.idle_exit) return {};
       continue;
     }
     last_message = steady_clock::now();
+    rankings_behind = true;
     const Result<Outcome> outcome = Apply(ingestor, messages);
     Status status = outcome.ok() ? consumer.Ack(messages.back().tag) : outcome.error();
     if (!status.ok()) {

@@ -1,4 +1,5 @@
-// What is kept of a delegation: the record from which every total can be computed again (A9).
+// What is kept of a delegation: the record from which every total can be computed again (A9), and what its events add
+// to the counters, gathered first and written at once (A6).
 #pragma once
 
 #include <deque>
@@ -10,6 +11,7 @@
 #include "braid/transaction.h"
 #include "client/handles.h"
 #include "services/staking/event.h"
+#include "services/staking/tables.h"
 
 namespace braid::staking {
 
@@ -42,6 +44,24 @@ class DelegationWrites {
   std::deque<client::Bson> documents_;
   std::vector<const bson_t*> inserts_;
   std::vector<Transaction::Update> updates_;
+};
+
+/// What a delegation's event adds: plus when it becomes active, minus of the active part when it is unbonded.
+CounterValues Effect(const Delegation& delegation, State state);
+
+class Totals {
+ public:
+  /// The effect of `state` on the counters of the calculations in `bits`.
+  void Add(const Delegation& delegation, State state, uint32_t bits);
+  /// A staker's first delegation counts the staker too. kOverflow if a total would not fit in 64 bits.
+  Status Write(Transaction& transaction, const Tables& tables, uint32_t shard) const;
+
+ private:
+  WideSums overall_;
+  /// Another program has done the totals of an event and not its staker, or the other way round.
+  bool divided_ = false;
+  std::vector<Counters::Increment> providers_;
+  std::vector<Counters::Increment> stakers_;
 };
 
 }  // namespace braid::staking

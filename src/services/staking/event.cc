@@ -107,13 +107,18 @@ Status ReadField(std::string_view name, json::element value, Event& event, Found
     BRAID_CHECK_OK(ExpectFirst(found.timestamp, name));
     if (value.is_null()) return {};
     // Seconds, so that milliseconds by mistake (a year past 5000) are seen.
-    return ReadInteger(value, name, 0, 99'999'999'999, event.timestamp.emplace());
+    int64_t seconds = 0;
+    BRAID_CHECK_OK(ReadInteger(value, name, 0, 99'999'999'999, seconds));
+    event.timestamp = seconds;
+    return {};
   }
   return {};  // events may say more than the statistics need
 }
 
-Status CheckComplete(const Event& event, const Found& found) {
+// `wrong` is the first fault among the fields that an unbonded event does not need: there it does not matter.
+Status CheckComplete(const Event& event, const Found& found, const Status& wrong) {
   if (!found.type) return Bad("event_type is missing");
+  if (event.state == State::kActive) BRAID_CHECK_OK(wrong);
   if (!found.hash) return Bad("staking_tx_hash_hex is missing");
   if (event.state == State::kUnbonded) return {};
   if (!found.staker) return Bad("staker_pk_hex is missing");
@@ -144,8 +149,13 @@ Result<Event> EventParser::Parse(std::string_view line) {
   if (document.get_object().get(object) != simdjson::SUCCESS) return Bad("not a JSON object");
   Event event;
   Found found;
-  for (const auto& [name, value] : object) BRAID_CHECK_OK(ReadField(name, value, event, found));
-  BRAID_CHECK_OK(CheckComplete(event, found));
+  Status wrong;
+  for (const auto& [name, value] : object) {
+    const Status status = ReadField(name, value, event, found);
+    if (!status.ok() && (name == "event_type" || name == "staking_tx_hash_hex")) return status;
+    if (!status.ok() && wrong.ok()) wrong = status;
+  }
+  BRAID_CHECK_OK(CheckComplete(event, found, wrong));
   return event;
 }
 

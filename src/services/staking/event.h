@@ -25,12 +25,13 @@ struct Event {
   std::string finality_provider;
   int64_t value = 0;  // satoshi
   std::optional<int64_t> timestamp;
+  size_t line = 0;  // which of the lines it came with; no part of the event itself
 
   /// Of its document in stats_lock (A4).
   std::string LockId() const;
 };
 
-/// All bitcoin there can be, in satoshi: an event with more is a mistake, and sums stay far from overflow.
+/// All bitcoin there can be, in satoshi: an event with more is a mistake.
 inline constexpr int64_t kValueMax = 2'100'000'000'000'000;
 
 /// Reads events; reuse it, for it keeps its memory. One thread at a time.

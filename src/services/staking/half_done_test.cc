@@ -1,8 +1,8 @@
 // States that a process of another make leaves when it is killed half-way: taken up again, by the same event or by a
 // back-fill, with only what is missing (A4, A5).
-#include "services/staking/backfill.h"
+#include "services/staking/delegation.h"
+#include "services/staking/ingestor.h"
 #include "services/staking/testing/fixture.h"
-#include "services/staking/totals.h"
 
 namespace braid::staking {
 namespace {
@@ -25,10 +25,16 @@ class HalfDoneTest : public test::StakingTest {
     const std::vector<uint32_t> masks = {done};
     ASSERT_OK(
         RunTransaction(store_.clients(), {.database = store_.database()}, [&](Transaction& transaction) -> Status {
-          Totals totals;
-          totals.Add(Delegation::Of(active), state, done);
           BRAID_CHECK_OK(tables->locks.Claim(transaction, ids, masks));
-          return totals.Write(transaction, *tables, 3);
+          const CounterValues by = Effect(Delegation::Of(active), state);
+          const Counters::Increment provider{.entity = active.finality_provider, .by = by};
+          const Counters::Increment staker{.entity = active.staker, .by = by};
+          Counters::Increment overall{.by = by};
+          if ((done & kFinalityProvider) != 0) BRAID_CHECK_OK(tables->providers->Add(transaction, 3, {&provider, 1}));
+          if ((done & kStaker) != 0) {
+            BRAID_TRY(overall.by[kTotalStakers], tables->stakers->AddCountingNew(transaction, 3, {&staker, 1}));
+          }
+          return (done & kOverall) != 0 ? tables->overall->Add(transaction, 3, {&overall, 1}) : Status();
         }));
   }
   void RunBackfill() {
@@ -141,6 +147,35 @@ TEST_P(HalfDoneTest, ACalculationThatWasAddedLaterIsBackFilled) {
     return {};
   }));
   RunBackfill();
+  ExpectModel();
+}
+
+// A program of another make that counts a staker together with the totals, and was killed before the staker's own.
+TEST_P(HalfDoneTest, AStakerThatWasCountedWithTheTotalsIsNotCountedAgain) {
+  for (uint64_t number = 1; number <= 3; ++number) {
+    const Event event = Active(number, number, 1, 500);
+    Leave(event, State::kActive, number == 2 ? kOverall | kFinalityProvider : kOverall);
+    Change("overall_stats", "3", R"({"$inc":{"total_stakers":1}})");
+    if (number != 1) PutDelegation(event, "active");
+  }
+  Ingest({Active(1, 1, 1, 500), Active(100, 50, 1, 7)});
+  Ingest({Active(2, 2, 1, 500), Active(101, 2, 1, 8)});
+  model_.Add(Active(3, 3, 1, 500));
+  RunBackfill();
+  ExpectModel();
+  Ingest({Active(102, 1, 1, 1), Active(103, 2, 1, 1), Active(104, 3, 1, 1)});
+  ExpectModel();
+}
+
+// The other way round: the staker is done, in a shard of that program's choice, and the totals are not.
+TEST_P(HalfDoneTest, AStakerThatIsKnownBeforeTheTotalsIsCountedOnce) {
+  const Event event = Active(1, 1, 1, 500);
+  Put("stats_lock", StrCat(R"({"_id":")", event.hash, R"(:active","staker_stats":true})"));
+  Put("staker_stats", StrCat(R"({"_id":")", event.staker, R"(:3","active_tvl":500,"total_tvl":500,)",
+                             R"("active_delegations":1,"total_delegations":1})"));
+  Ingest({event});
+  ExpectModel();
+  Ingest({Active(2, 1, 1, 9)});
   ExpectModel();
 }
 

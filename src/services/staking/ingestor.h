@@ -1,7 +1,9 @@
-// Ingestor: lines of events in, durable totals out.
+// Ingestor: lines of events in, durable totals out. Backfill: the calculations that older delegations lack, done later,
+// on request (A4).
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -9,6 +11,7 @@
 
 #include "base/workers.h"
 #include "services/staking/batch.h"
+#include "services/staking/unprocessable.h"
 
 namespace braid::staking {
 
@@ -21,6 +24,14 @@ struct IngestOptions {
   size_t batch_events_max = 5000;
   /// Ends the retries of a store that does not answer; may be null.
   const std::atomic<bool>* stop = nullptr;
+  /// Called, on the thread of Apply(), for each line that was kept as unprocessable or conflicting; may be empty.
+  std::function<void(const BadMessage& message)> on_kept;
+};
+
+/// Where lines come from, so that those that are kept can be found again.
+struct LineSource {
+  std::string_view file;              // empty: no file
+  std::span<const uint64_t> numbers;  // of each line, from 1
 };
 
 /// One thread at a time; any number of ingestors, in any number of processes, may work on one store.
@@ -32,7 +43,11 @@ class Ingestor {
   /// OK: every line has had its effect exactly once, or is kept with the reason why not, durably. An error: some may
   /// have; give the same lines again. The order of the lines is that of their arrival, but it decides nothing: an
   /// unbonded event waits for its active.
-  Result<Outcome> Apply(std::span<const std::string_view> lines);
+  Result<Outcome> Apply(std::span<const std::string_view> lines, const LineSource& source = {});
+
+  /// Brings the rankings up to date, so that a page of them is quick. They are right without it, and whatever happens
+  /// to it: call it when there is nothing else to do.
+  Status UpdateRankings();
 
   /// Transactions that were run again because of a conflict or a lost connection.
   uint64_t retries() const { return retries_; }
@@ -41,11 +56,15 @@ class Ingestor {
  private:
   struct Parsed;
   struct Worker;
-  using ApplyBatch = Result<Outcome> (*)(Transaction&, const Tables&, uint32_t shard, std::span<const Event>);
+  using ApplyBatch = Result<Outcome> (*)(Transaction&, const Tables&, uint32_t shard, std::span<const Event>,
+                                         std::vector<Conflict>&);
   Ingestor(Clients& clients, const IngestOptions& options, std::unique_ptr<Tables> tables);
-  void Parse(std::span<const std::string_view> lines, Worker& worker) const;
+  void Parse(std::span<const std::string_view> lines, size_t begin, size_t end, Worker& worker) const;
   Result<Outcome> ApplyParts(ApplyBatch apply, State state);
   Status ApplyPart(ApplyBatch apply, State state, size_t part, Outcome& outcome);
+  Status ApplyEvents(ApplyBatch apply, State state, std::span<const Event> events, Worker& worker, Outcome& outcome);
+  Status KeepLines(std::vector<Conflict> Worker::*which, const char* collection,
+                   std::span<const std::string_view> lines, const LineSource& source, uint64_t& count);
 
   Clients& clients_;
   const IngestOptions options_;
@@ -54,5 +73,10 @@ class Ingestor {
   Workers threads_;
   std::atomic<uint64_t> retries_ = 0;
 };
+
+/// Does what is missing for every delegation that is known in stats_lock: after a calculation was added, or after a
+/// process of another make was killed half-way. May run while others write, and again after a kill. `done` counts keys.
+Result<Outcome> Backfill(Clients& clients, const Tables& tables, const std::atomic<bool>& stop,
+                         std::atomic<uint64_t>& done);
 
 }  // namespace braid::staking

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/assert.h"
+#include "base/clock.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "client/handles.h"
@@ -34,6 +36,42 @@ bool Before(const Ranked& a, const Ranked& b) {
   return a.entity < b.entity;
 }
 
+// The best rows behind `start`, one more than `limit`, by reading everything. The worst row of a heap is its top.
+Status RankAll(Transaction& transaction, const Counters& set, size_t limit, const std::optional<Ranked>& start,
+               std::vector<Ranked>& rows) {
+  BRAID_CHECK_OK(set.ForEach(transaction, [&](const Counters::Entity& entity) -> Status {
+    Ranked row{.entity = entity.name};
+    BRAID_TRY(row.sums, set.Narrow(entity.name, entity.sums));
+    if (start && !Before(*start, row)) return {};
+    rows.push_back(std::move(row));
+    std::push_heap(rows.begin(), rows.end(), Before);
+    if (rows.size() > limit + 1) {
+      std::pop_heap(rows.begin(), rows.end(), Before);
+      rows.pop_back();
+    }
+    return {};
+  }));
+  BRAID_ASSERT(rows.size() <= limit + 1);
+  std::sort_heap(rows.begin(), rows.end(), Before);
+  return {};
+}
+
+// The same from the ranking.
+Status RankByOrder(Transaction& transaction, const Counters& set, size_t limit, const std::optional<Ranked>& start,
+                   std::vector<Ranked>& rows) {
+  std::optional<Counters::RankedEntity> after;
+  if (start) after = {.entity = start->entity, .value = start->sums[kActiveTvl]};
+  BRAID_TRY(const auto ranked, set.Rank(transaction, limit + 1, after));
+  std::vector<std::string> names;
+  names.reserve(ranked.size());
+  for (const Counters::RankedEntity& row : ranked) names.push_back(row.entity);
+  BRAID_TRY(const std::vector<CounterValues> sums, set.Sums(transaction, names));
+  BRAID_ASSERT(sums.size() == names.size());
+  rows.reserve(rows.size() + names.size());
+  for (size_t i = 0; i < names.size(); ++i) rows.push_back({.entity = names[i], .sums = sums[i]});
+  return {};
+}
+
 Result<int64_t> CountAll(Transaction& transaction, const char* collection) {
   const client::Bson all;
   client::Bson id;
@@ -54,13 +92,14 @@ Result<Overall> GetOverallStats(Clients& clients, const Tables& tables) {
     BRAID_TRY(overall.sums, tables.overall->Sum(transaction, ""));
     BRAID_TRY(overall.pending_events, CountAll(transaction, kPending));
     BRAID_TRY(overall.unprocessable_messages, CountAll(transaction, kUnprocessable));
+    BRAID_TRY(overall.conflicting_events, CountAll(transaction, kConflicting));
     return {};
   }));
   return overall;
 }
 
 Result<CounterValues> GetStats(Clients& clients, const Tables& tables, const Counters& set, const std::string& entity) {
-  CounterValues sums{};
+  CounterValues sums;
   BRAID_CHECK_OK(RunTransaction(clients, {.database = tables.database}, [&](Transaction& transaction) -> Status {
     BRAID_TRY(sums, set.Sum(transaction, entity));
     return {};
@@ -71,30 +110,51 @@ Result<CounterValues> GetStats(Clients& clients, const Tables& tables, const Cou
 Result<Page> Rank(Clients& clients, const Tables& tables, const Counters& set, size_t limit, const std::string& after) {
   if (limit < 1 || limit > 10'000) return Status(Code::kBadValue, "a page has 1 to 10000 rows");
   BRAID_TRY(const std::optional<Position> position, ParsePosition(after));
-  Ranked start;
-  if (position) start = {.entity = position->entity, .sums = {position->active_tvl}};
+  std::optional<Ranked> start;
+  if (position) start = {.entity = position->entity, .sums = {{kActiveTvl, position->active_tvl}}};
   Page page;
-  // One row more than asked for tells whether there is a next page. The worst row of a heap is its top.
+  // One row more than asked for tells whether there is a next page.
   BRAID_CHECK_OK(RunTransaction(clients, {.database = tables.database}, [&](Transaction& transaction) {
     page.rows.clear();
-    return set.ForEach(transaction, [&](const Counters::Entity& entity) {
-      Ranked row{.entity = entity.name, .sums = entity.sums};
-      if (position && !Before(start, row)) return Status();
-      page.rows.push_back(std::move(row));
-      std::push_heap(page.rows.begin(), page.rows.end(), Before);
-      if (page.rows.size() > limit + 1) {
-        std::pop_heap(page.rows.begin(), page.rows.end(), Before);
-        page.rows.pop_back();
-      }
-      return Status();
-    });
+    return (set.ranked() ? RankByOrder : RankAll)(transaction, set, limit, start, page.rows);
   }));
-  std::sort_heap(page.rows.begin(), page.rows.end(), Before);
   if (page.rows.size() > limit) {
     page.rows.pop_back();
     page.next = StrCat(page.rows.back().sums[kActiveTvl], ":", page.rows.back().entity);
   }
   return page;
+}
+
+Result<std::vector<ShardInfo>> DescribeShards(Clients& clients, const Tables& tables) {
+  std::vector<ShardInfo> shards(tables.overall->shard_count());
+  std::vector<std::string> ids;
+  std::vector<std::string> leases;
+  for (uint32_t i = 0; i < shards.size(); ++i) {
+    shards[i].shard = StrCat(i);
+    ids.push_back(shards[i].shard);
+    leases.push_back(StrCat(kLeaseGroup, ":", i));
+  }
+  const int64_t now = Clock::System().NowMillis();
+  const auto number = [&](std::string_view text) { return static_cast<size_t>(std::stoul(std::string(text))); };
+  BRAID_CHECK_OK(RunTransaction(clients, {.database = tables.database}, [&](Transaction& transaction) -> Status {
+    BRAID_CHECK_OK(transaction.FindIds(tables.overall->options().collection, ids, [&](const bson_t& document) {
+      ShardInfo& shard = shards[number(client::TextOf(&document, "_id"))];
+      for (const std::string& field : tables.overall->options().fields) {
+        shard.sums[field] = client::IntegerOf(&document, field.c_str());
+      }
+      return Status();
+    }));
+    return transaction.FindIds("counter_leases", leases, [&](const bson_t& document) {
+      const int64_t left = client::DateOf(&document, "expires_at").value_or(0) - now;
+      if (left <= 0) return Status();
+      ShardInfo& shard =
+          shards[number(client::TextOf(&document, "_id").substr(std::string_view(kLeaseGroup).size() + 1))];
+      shard.owner = client::TextOf(&document, "owner");
+      shard.owned_ms = left;
+      return Status();
+    });
+  }));
+  return shards;
 }
 
 }  // namespace braid::staking

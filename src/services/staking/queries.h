@@ -1,4 +1,5 @@
-// What is asked of the statistics (A2, A8). Each answer is of one moment: it reads one snapshot.
+// What is asked of the statistics (A2, A8), each answer of one moment: it reads one snapshot. And the logical shards as
+// they are, to see whether there are enough (A1–A3).
 #pragma once
 
 #include <optional>
@@ -10,9 +11,10 @@
 namespace braid::staking {
 
 struct Overall {
-  CounterValues sums{};
+  CounterValues sums;
   int64_t pending_events = 0;  // unbonded that wait for their active
   int64_t unprocessable_messages = 0;
+  int64_t conflicting_events = 0;
 };
 
 Result<Overall> GetOverallStats(Clients& clients, const Tables& tables);
@@ -22,7 +24,7 @@ Result<CounterValues> GetStats(Clients& clients, const Tables& tables, const Cou
 
 struct Ranked {
   std::string entity;
-  CounterValues sums{};
+  CounterValues sums;
 };
 
 struct Page {
@@ -33,7 +35,17 @@ struct Page {
 
 /// Entities by active_tvl, highest first, equal ones by name. `after` is the `next` of the page before, or empty. A
 /// page starts behind the last row of the one before by value and name, so changes in between neither repeat nor skip
-/// an entity that stayed where it was. Reads the whole set, with memory for one page.
+/// an entity that stayed where it was. Costs what the page costs, plus what was changed since an ingest last ended; in
+/// a store that no ingest of this version has opened, it reads the whole set, with memory for one page.
 Result<Page> Rank(Clients& clients, const Tables& tables, const Counters& set, size_t limit, const std::string& after);
+
+struct ShardInfo {
+  std::string shard;
+  CounterValues sums;    // of overall_stats; a shard alone may be negative
+  std::string owner;     // empty: nobody
+  int64_t owned_ms = 0;  // how long from now
+};
+
+Result<std::vector<ShardInfo>> DescribeShards(Clients& clients, const Tables& tables);
 
 }  // namespace braid::staking

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "services/staking/shards.h"
 #include "services/staking/testing/fixture.h"
 
 namespace braid::staking {
@@ -56,7 +55,7 @@ TEST_P(QueriesTest, PagesOfAnySizeAreTheWholeRankingWithTies) {
   }
 }
 
-// Who stays where he was is seen once, whatever happens around him.
+// A staker that keeps its place is seen once, whatever changes around it.
 TEST_P(QueriesTest, ChangesBetweenPagesNeitherRepeatNorSkipThoseWhoStay) {
   std::vector<Event> events;
   for (uint64_t i = 0; i < 40; ++i) events.push_back(Active(i, i, 1, static_cast<int64_t>(1000 * (i + 1))));
@@ -87,7 +86,8 @@ TEST_P(QueriesTest, NothingIsKnown) {
     EXPECT_EQ(GetStats(store_.clients(), *tables, *tables->stakers, unknown).value(), CounterValues{});
     EXPECT_EQ(GetStats(store_.clients(), *tables, *tables->providers, unknown).value(), CounterValues{});
   }
-  EXPECT_EQ(GetStats(store_.clients(), *tables, *tables->stakers, KeyOf('b', 1)).value(), CounterValues({5, 5, 1, 1}));
+  EXPECT_EQ(GetStats(store_.clients(), *tables, *tables->stakers, KeyOf('b', 1)).value(),
+            CounterValues({{kActiveTvl, 5}, {kTotalTvl, 5}, {kActiveDelegations, 1}, {kTotalDelegations, 1}}));
 }
 
 TEST_P(QueriesTest, MistakesAreNamed) {
@@ -121,6 +121,79 @@ TEST_P(QueriesTest, ShardsShowTheirOwnersAndAddUp) {
   }
   EXPECT_EQ(sum, 100);
   EXPECT_EQ(owned, 3);
+}
+
+// The ranking is right whatever part of the changes it has been told, by any writer.
+TEST_P(QueriesTest, TheRankingIsExactBetweenItsUpdates) {
+  Random random(braid::test::Seed());
+  uint64_t number = 0;
+  for (int round = 0; round < 12; ++round) {
+    std::vector<Event> events;
+    for (uint64_t i = 0; i < 20; ++i) {
+      if (number > 0 && random.Chance(1, 3)) {
+        events.push_back(Unbonded(random.Below(number + 5)));  // some of them come first
+      } else {
+        events.push_back(Active(number, random.Below(25), random.Below(6), static_cast<int64_t>(1 + random.Below(4))));
+        ++number;
+      }
+    }
+    Ingest(events);
+    if (random.Chance(1, 2)) {
+      const auto ingestor = Ingestor::Open(store_.clients(), {.tables = TableOptions()});
+      ASSERT_OK(ingestor);
+      ASSERT_OK((*ingestor)->UpdateRankings());
+    }
+    const auto tables = Tables::OpenToRead(store_.clients(), TableOptions());
+    ASSERT_OK(tables);
+    ASSERT_TRUE((*tables)->stakers->ranked());
+    std::vector<std::pair<int64_t, std::string>> expected;
+    for (const auto& [staker, sums] : model_.Stakers()) expected.emplace_back(-sums[kActiveTvl], staker);
+    std::ranges::sort(expected);
+    for (const size_t limit : {1U, 4U, 100U}) {
+      const auto stakers = AllPages(**tables, limit, [] {});
+      ASSERT_EQ(stakers.size(), expected.size());
+      for (size_t i = 0; i < stakers.size(); ++i) EXPECT_EQ(stakers[i], expected[i].second) << limit;
+    }
+    ExpectModel();
+  }
+}
+
+// After an update nothing is left for readers to add.
+TEST_P(QueriesTest, AnUpdateBringsInEverything) {
+  Ingest({Active(1, 1, 1, 5), Active(2, 2, 1, 7)});
+  Ingest({Active(3, 1, 2, 9), Unbonded(2)});
+  const auto ingestor = Ingestor::Open(store_.clients(), {.tables = TableOptions()});
+  ASSERT_OK(ingestor);
+  ASSERT_OK((*ingestor)->UpdateRankings());
+  const auto tables = OpenTables();
+  for (Counters* set : {tables->stakers.get(), tables->providers.get()}) {
+    ASSERT_OK(RunTransaction(store_.clients(), {.database = store_.database()}, [&](Transaction& transaction) {
+      return set->ForEach(transaction, [&](const Counters::Entity& entity) {
+        EXPECT_FALSE(entity.unranked.has_value()) << entity.name;
+        return Status();
+      });
+    }));
+  }
+}
+
+// A store of a program that kept no ranking is read as a whole, until the first writer opens it.
+TEST_P(QueriesTest, AStoreWithoutARanking) {
+  Ingest({Active(1, 1, 1, 5), Active(2, 2, 1, 7), Active(3, 3, 2, 1), Unbonded(3)});
+  for (const uint64_t staker : {1U, 2U, 3U}) {
+    Delete("staker_ranking", KeyOf('b', staker));
+    Change("staker_stats", KeyOf('b', staker) + ":0", R"({"$unset":{"ranked":1,"unranked":1}})");
+  }
+  Change("counter_sets", "staker_stats", R"({"$unset":{"ranking":1}})");
+  const auto reader = Tables::OpenToRead(store_.clients(), TableOptions());
+  ASSERT_OK(reader);
+  EXPECT_FALSE((*reader)->stakers->ranked());
+  const std::vector<std::string> expected = {KeyOf('b', 2), KeyOf('b', 1), KeyOf('b', 3)};
+  EXPECT_EQ(AllPages(**reader, 2, [] {}), expected);
+  const auto writer = OpenTables();
+  EXPECT_TRUE(writer->stakers->ranked());
+  EXPECT_EQ(AllPages(*writer, 2, [] {}), expected);
+  Ingest({Active(4, 3, 2, 6)});
+  ExpectModel();
 }
 
 }  // namespace

@@ -33,12 +33,13 @@ std::string_view Beginning(std::string_view text) {
   return text.substr(0, end);
 }
 
-Status KeepSome(Clients& clients, const std::string& database, std::span<const BadMessage> messages) {
+Status KeepSome(Clients& clients, const std::string& database, const std::string& collection,
+                std::span<const BadMessage> messages) {
   std::vector<std::string> ids;
   for (const BadMessage& message : messages) ids.push_back(Sha256(message.text));
   return RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
     std::unordered_set<std::string> known;
-    BRAID_CHECK_OK(transaction.FindIds(kUnprocessable, ids, [&](const bson_t& document) {
+    BRAID_CHECK_OK(transaction.FindIds(collection, ids, [&](const bson_t& document) {
       known.emplace(client::TextOf(&document, "_id"));
       return Status();
     }));
@@ -55,24 +56,28 @@ Status KeepSome(Clients& clients, const std::string& database, std::span<const B
       } else {
         document.Binary("message", text);
       }
-      document.Text("reason", messages[i].reason)
-          .Integer("bytes", static_cast<int64_t>(messages[i].text.size()))
+      document.Text("reason", messages[i].reason);
+      if (!messages[i].file.empty()) {
+        document.Text("file", messages[i].file).Integer("line", static_cast<int64_t>(messages[i].line));
+      }
+      document.Integer("bytes", static_cast<int64_t>(messages[i].text.size()))
           .Date("received_at", Clock::System().NowMillis());
       inserts.push_back(document.get());
     }
-    return transaction.Insert(kUnprocessable, inserts);
+    return transaction.Insert(collection, inserts);
   });
 }
 
 }  // namespace
 
-Status Keep(Clients& clients, const std::string& database, std::span<const BadMessage> messages) {
+Status Keep(Clients& clients, const std::string& database, const std::string& collection,
+            std::span<const BadMessage> messages) {
   size_t begin = 0;
   size_t bytes = 0;
   for (size_t i = 0; i < messages.size(); ++i) {
     bytes += Beginning(messages[i].text).size();
     if (i + 1 < messages.size() && i - begin + 1 < kMessagesMax && bytes < kBytesMax) continue;
-    BRAID_CHECK_OK(KeepSome(clients, database, messages.subspan(begin, i + 1 - begin)));
+    BRAID_CHECK_OK(KeepSome(clients, database, collection, messages.subspan(begin, i + 1 - begin)));
     begin = i + 1;
     bytes = 0;
   }

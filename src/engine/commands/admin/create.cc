@@ -5,8 +5,8 @@
 #include "engine/bson/collation.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
-#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/config_views.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -18,8 +18,8 @@ struct CreateArgs {
 };
 
 // The options that the catalogue keeps and listCollections shows.
-constexpr std::string_view kKept[] = {"validator", "validationLevel", "validationAction", "collation",
-                                      "clusteredIndex"};
+constexpr std::string_view kKept[] = {
+    "validator", "validationLevel", "validationAction", "collation", "clusteredIndex", "capped", "size"};
 
 // Every collection is clustered by _id, so that asking for it changes only what listIndexes shows.
 Status CheckClustered(const bson::Value& clustered) {
@@ -63,15 +63,25 @@ Result<CreateArgs> ParseCreate(const Request& request) {
   reader.Optional("collation", collation);
   reader.Optional("capped", capped);
   reader.Optional("autoIndexId", auto_index_id);
-  reader.Refuse({"size", "max"}, "capped collections are not supported");
+  const bool is_profile = args.collection == kProfileCollection;  // the one that is capped
+  int64_t size = kProfileBytesDefault;
+  if (is_profile) {
+    reader.Optional("size", size);
+  } else {
+    reader.Refuse({"size"}, "capped collections are not supported");
+  }
+  reader.Refuse({"max"}, "capped collections are not supported");
   reader.Refuse({"timeseries", "expireAfterSeconds"}, "time series collections are not supported");
   reader.Optional("clusteredIndex", clustered);
   reader.Refuse({"viewOn", "pipeline"}, "views are not supported");
   reader.Refuse({"changeStreamPreAndPostImages"}, "change streams are not supported");
   reader.Refuse({"encryptedFields"}, "queryable encryption is not supported");
   reader.Ignore({"storageEngine", "indexOptionDefaults", "idIndex", "temp", "flags", "recordIdsReplicated"});
-  reader.Check(!capped, Code::kCommandNotSupported,
+  reader.Check(!capped || is_profile, Code::kCommandNotSupported,
                "'create.capped' is not supported: capped collections are not supported");
+  reader.Check(capped || !is_profile, Code::kInvalidOptions, "system.profile is capped: {capped: true, size: BYTES}");
+  reader.Check(size >= 4096 && size <= kProfileBytesMax, Code::kBadValue,
+               StrCat("'create.size' of system.profile must be 4096 to ", kProfileBytesMax));
   reader.Check(auto_index_id, Code::kInvalidOptions,
                "'create.autoIndexId: false' is not supported: every collection has an _id index");
   BRAID_CHECK_OK(reader.Finish());

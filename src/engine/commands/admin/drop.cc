@@ -1,8 +1,8 @@
 // drop, dropDatabase: remove a collection, or all of a database.
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
-#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/config_views.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -17,6 +17,9 @@ Result<bson::Document> RunDrop(Call& call) {
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, collection));
   BRAID_CHECK_OK(CheckNoConfigView(ns));
   const catalog::CollectionPtr before = call.engine.catalog->Find(ns);
+  if (ns.collection == kProfileCollection && call.engine.profiler.Get(ns.database).level > 0) {
+    return Status(Code::kIllegalOperation, "turn off profiling before dropping system.profile collection");
+  }
   if (before == nullptr) return bson::Document();  // as 7.0: dropping what is not there is fine
   BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Drop(ns));
   call.context.NotePosition(change.position);
@@ -32,6 +35,7 @@ Result<bson::Document> RunDropDatabase(Call& call) {
   if (database == "admin" || database == "config" || database == "local") {
     return Status(Code::kIllegalOperation, "Cannot drop '" + std::string(database) + "' database");
   }
+  call.engine.profiler.Forget(database);
   for (const catalog::CollectionPtr& collection : call.engine.catalog->Collections(database)) {
     BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Drop(collection->ns));
     call.context.NotePosition(change.position);

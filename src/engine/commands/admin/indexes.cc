@@ -5,10 +5,10 @@
 #include "engine/bson/json.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
-#include "engine/commands/config/views.h"
-#include "engine/commands/crud/batch.h"
 #include "engine/commands/parts.h"
-#include "engine/commands/sharding/unique_note.h"
+#include "engine/commands/shared/batch.h"
+#include "engine/commands/shared/common.h"
+#include "engine/commands/shared/config_views.h"
 #include "engine/commands/table.h"
 #include "engine/commands/topology.h"
 #include "engine/txn/index_build.h"
@@ -39,6 +39,7 @@ Result<bson::Document> RunCreateIndexes(Call& call) {
   BRAID_CHECK_OK(reader.Finish());
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(call.request.database, collection));
   BRAID_CHECK_OK(CheckNoConfigView(ns));
+  BRAID_CHECK_OK(CheckNotProfile(ns));
   if (indexes.empty()) return Status(Code::kBadValue, "Must specify at least one index to create");
   catalog::CollectionPtr existing = call.context.FindDraft(ns);
   if (existing == nullptr) existing = call.engine.catalog->Find(ns);

@@ -1,10 +1,10 @@
 // listDatabases: names and sizes.
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
-#include "engine/commands/config/views.h"
-#include "engine/commands/crud/common.h"
-#include "engine/commands/diagnostic/sizes.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/common.h"
+#include "engine/commands/shared/config_views.h"
+#include "engine/commands/shared/sizes.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {

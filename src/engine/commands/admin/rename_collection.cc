@@ -2,8 +2,8 @@
 #include "base/strings.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
-#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/config_views.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -30,6 +30,10 @@ Result<bson::Document> RunRenameCollection(Call& call) {
   BRAID_TRY(catalog::Namespace target, Full(to));
   BRAID_CHECK_OK(CheckNoConfigView(source));
   BRAID_CHECK_OK(CheckNoConfigView(target));
+  for (const catalog::Namespace* ns : {&source, &target}) {
+    if (const Status profile = CheckNotProfile(*ns); !profile.ok())
+      return Status(Code::kIllegalOperation, std::string(profile.message()));
+  }
   if (source == target) return Status(Code::kIllegalOperation, "Can't rename a collection to itself");
   BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Rename(source, target, drop_target));
   call.context.NotePosition(change.position);

@@ -6,12 +6,12 @@
 
 #include "base/strings.h"
 #include "engine/commands/command.h"
-#include "engine/query/expression/accumulator.h"
-#include "engine/query/expression/expression.h"
-#include "engine/query/match/filter.h"
-#include "engine/query/match/schema.h"
-#include "engine/query/pipeline/pipeline.h"
-#include "engine/update/update.h"
+#include "engine/exec/pipeline/pipeline.h"
+#include "engine/language/expression/accumulator.h"
+#include "engine/language/expression/expression.h"
+#include "engine/language/match/filter.h"
+#include "engine/language/match/schema.h"
+#include "engine/language/update/update.h"
 
 namespace braid::commands {
 namespace {

@@ -1,14 +1,22 @@
 // aggregate: documents through a pipeline of stages.
-#include "engine/commands/crud/aggregate.h"
+#include "engine/commands/crud/reads.h"
 
-#include "engine/commands/crud/batch.h"
-#include "engine/commands/crud/common.h"
-#include "engine/commands/crud/explain.h"
 #include "engine/commands/crud/pipeline_host.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/batch.h"
+#include "engine/commands/shared/common.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
+namespace {
+
+bool IsLinearizable(const Request& request) {
+  const bson::Value concern = request.body.Find("readConcern");
+  const bson::Value level = concern.Is(bson::Type::kObject) ? concern.AsView().Find("level") : bson::Value();
+  return level.Is(bson::Type::kString) && level.AsString() == "linearizable";
+}
+
+}  // namespace
 
 Result<AggregateArgs> ParseAggregate(Call& call, const Request& request, bool inside_explain) {
   bson::Value target;
@@ -44,6 +52,7 @@ Result<AggregateArgs> ParseAggregate(Call& call, const Request& request, bool in
   if (target.Is(bson::Type::kString)) {
     BRAID_TRY(args.ns, catalog::Namespace::Make(request.database, target.AsString()));
     BRAID_TRY(options.collection, FindForRead(call, args.ns));
+    args.sharded = options.collection != nullptr && options.collection->sharded();
   } else if (target.IsNumber()) {
     args.ns = {std::string(request.database), ""};
   } else {
@@ -60,6 +69,9 @@ Result<AggregateArgs> ParseAggregate(Call& call, const Request& request, bool in
   options.explain = args.explain || inside_explain;
   options.host = MakePipelineHost(call.engine, args.ns, bypass_validation);
   BRAID_TRY(args.pipeline, query::Pipeline::Parse(stages.AsView(), std::move(options)));
+  if (args.pipeline->writes() && IsLinearizable(request)) {
+    return Status(Code::kInvalidOptions, "$out and $merge cannot be used with a 'linearizable' read concern level");
+  }
   return args;
 }
 
@@ -68,6 +80,7 @@ namespace {
 Result<bson::Document> RunAggregate(Call& call) {
   BRAID_TRY(AggregateArgs args, ParseAggregate(call, call.request, false));
   if (args.explain) return ExplainPipeline(call, args, Verbosity::kQueryPlanner);
+  if (args.pipeline->writes()) call.context.operation().gives_way = false;  // it holds the gate of what it writes to
   auto cursor = std::make_unique<OpenCursor>();
   cursor->ns = args.ns;
   cursor->ns_shown = args.ns.collection.empty() ? args.ns.database + ".$cmd.aggregate" : args.ns.ToString();
@@ -79,7 +92,7 @@ Result<bson::Document> RunAggregate(Call& call) {
 }  // namespace
 
 constinit const Command kAggregate = {.name = "aggregate",
-                                      .flags = kReadOnly | kWrites | kTakesReadConcern | kInTransaction,
+                                      .flags = kReadOnly | kWrites | kTakesReadConcern | kInTransaction | kGivesWay,
                                       .help = "Runs documents through a pipeline.",
                                       .run = RunAggregate};
 }  // namespace braid::commands

@@ -3,10 +3,10 @@
 
 #include "base/strings.h"
 #include "engine/bson/number.h"
-#include "engine/commands/crud/batch.h"
-#include "engine/commands/crud/common.h"
-#include "engine/commands/crud/statements.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/batch.h"
+#include "engine/commands/shared/common.h"
+#include "engine/commands/shared/statements.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -121,7 +121,7 @@ Result<Outcome> RunOneUpdate(Call& call, const BulkWriteArgs& args, bson::View o
   statement.let = constants ? constants : args.let;
   statement.options.bypass_validation = args.bypass_validation;
   call.engine.counters.updates.fetch_add(1, std::memory_order_relaxed);
-  BRAID_TRY(UpdateOutcome outcome, RunUpdateOnce(call, ns, std::move(statement), number));
+  BRAID_TRY(UpdateResult outcome, RunRetryableUpdate(call, ns, std::move(statement), number));
   totals.matched += outcome.matched;
   totals.modified += outcome.modified;
   totals.upserted += outcome.upserted ? 1 : 0;
@@ -140,7 +140,7 @@ Result<Outcome> RunOneDelete(Call& call, const BulkWriteArgs& args, bson::View o
   BRAID_CHECK_OK(reader.Finish());
   statement.let = args.let;
   call.engine.counters.deletes.fetch_add(1, std::memory_order_relaxed);
-  BRAID_TRY(int64_t n, RunDeleteOnce(call, ns, std::move(statement), number));
+  BRAID_TRY(int64_t n, RunRetryableDelete(call, ns, std::move(statement), number));
   totals.deleted += n;
   return Outcome{.n = n, .modified = {}, .upserted = {}};
 }
@@ -175,7 +175,7 @@ Result<bson::Document> RunBulkWrite(Call& call) {
   std::vector<bson::Document> entries;
   for (size_t i = 0; i < args.ops.size(); ++i) {
     const Result<Outcome> outcome = RunOne(call, args, static_cast<int32_t>(i), totals);
-    if (!outcome.ok() && outcome.error().code() == Code::kWriteConflict) return outcome.error();
+    if (!outcome.ok() && write::EndsCommand(outcome.error().code())) return outcome.error();
     if (!outcome.ok()) ++totals.errors;
     if (!outcome.ok() || !args.errors_only) entries.push_back(Entry(static_cast<int32_t>(i), outcome));
     if (!outcome.ok() && args.ordered) break;

@@ -1,10 +1,10 @@
 // count: how many documents match a filter.
-#include "engine/commands/crud/count.h"
+#include "engine/commands/crud/reads.h"
 
 #include <limits>
 
-#include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/common.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -55,6 +55,8 @@ Result<bson::Document> RunCount(Call& call) {
 
 }  // namespace
 
-constinit const Command kCount = {
-    .name = "count", .flags = kReadOnly | kTakesReadConcern, .help = "Counts matching documents.", .run = RunCount};
+constinit const Command kCount = {.name = "count",
+                                  .flags = kReadOnly | kTakesReadConcern | kGivesWay,
+                                  .help = "Counts matching documents.",
+                                  .run = RunCount};
 }  // namespace braid::commands

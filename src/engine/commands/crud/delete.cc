@@ -1,7 +1,7 @@
 // delete: removes matching documents, one or all.
-#include "engine/commands/crud/common.h"
-#include "engine/commands/crud/statements.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/common.h"
+#include "engine/commands/shared/statements.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -38,7 +38,7 @@ Result<bson::Document> RunDeleteCommand(Call& call) {
   StatementLoop loop(args.ordered);
   for (size_t i = 0; i < statements.size(); ++i) {
     call.engine.counters.deletes.fetch_add(1, std::memory_order_relaxed);
-    const Result<int64_t> removed = RunDeleteOnce(call, ns, statements[i], static_cast<int32_t>(i));
+    const Result<int64_t> removed = RunRetryableDelete(call, ns, statements[i], static_cast<int32_t>(i));
     if (!loop.Note(static_cast<int32_t>(i), removed.status())) break;
     n += removed.value_or(0);
   }

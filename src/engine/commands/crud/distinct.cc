@@ -1,5 +1,5 @@
 // distinct: the different values of a field among matching documents; arrays count by their elements.
-#include "engine/commands/crud/distinct.h"
+#include "engine/commands/crud/reads.h"
 
 #include <set>
 
@@ -7,10 +7,10 @@
 #include "engine/bson/arena.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/validate.h"
-#include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/common.h"
 #include "engine/commands/table.h"
-#include "engine/query/match/path.h"
+#include "engine/language/match/path.h"
 
 namespace braid::commands {
 
@@ -28,6 +28,7 @@ Result<DistinctArgs> ParseDistinct(Call& call, const Request& request) {
   reader.Optional("collation", collation);
   reader.Ignore({"rawData"});
   BRAID_CHECK_OK(reader.Finish());
+  BRAID_CHECK_OK(bson::CheckPathLength(key));
   BRAID_TRY(catalog::Namespace ns, catalog::Namespace::Make(request.database, collection));
 
   DistinctArgs args;
@@ -68,6 +69,7 @@ Result<bson::Document> RunDistinct(Call& call) {
   const bson::ValueLess less{args.query.environment->collation.get()};
   const std::string key = args.key;
   BRAID_TRY(auto plan, query::Plan::Make(std::move(args.query)));
+  const query::PlanCost cost(call.context, *plan);
 
   bson::Arena arena;
   std::set<bson::Value, bson::ValueLess> values(less);
@@ -94,7 +96,7 @@ Result<bson::Document> RunDistinct(Call& call) {
 }  // namespace
 
 constinit const Command kDistinct = {.name = "distinct",
-                                     .flags = kReadOnly | kTakesReadConcern | kInTransaction,
+                                     .flags = kReadOnly | kTakesReadConcern | kInTransaction | kGivesWay,
                                      .help = "Lists the different values of a field.",
                                      .run = RunDistinct};
 }  // namespace braid::commands

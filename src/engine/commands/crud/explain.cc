@@ -1,17 +1,15 @@
-#include "engine/commands/crud/explain.h"
+// explain: how a command would run, or ran: stages, bounds, keys and documents examined.
+#include "engine/commands/crud/reads.h"
 
 #include <chrono>
 
 #include "base/strings.h"
-#include "engine/commands/crud/common.h"
-#include "engine/commands/crud/count.h"
-#include "engine/commands/crud/distinct.h"
-#include "engine/commands/crud/find_args.h"
-#include "engine/commands/crud/statements.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/common.h"
+#include "engine/commands/shared/statements.h"
 #include "engine/commands/table.h"
 #include "engine/commands/topology.h"
-#include "engine/query/plan/stage.h"
+#include "engine/exec/plan/stage.h"
 
 namespace braid::commands {
 namespace {
@@ -308,6 +306,10 @@ Result<bson::Document> ExplainPipeline(Call& call, AggregateArgs& args, Verbosit
   }
   const std::vector<storage::ShardNumber> shards = args.pipeline->shards();
   bson::Builder reply;
+  if (!args.sharded) {
+    reply.Append("explainVersion", "1").AppendAll(args.pipeline->Explain(executed));
+    return reply.Append("serverInfo", ServerInfo(call.engine)).Finish();
+  }
   if (shards.size() > 1) {
     reply.Append("mergeType", "mongos").Append("splitPipeline", args.pipeline->SplitPipeline());
   } else {

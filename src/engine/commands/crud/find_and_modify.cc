@@ -1,10 +1,10 @@
 // findAndModify: changes or removes one document and returns it, before or after.
 #include "base/strings.h"
-#include "engine/commands/crud/change.h"
-#include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/common.h"
+#include "engine/commands/shared/statements.h"
 #include "engine/commands/table.h"
-#include "engine/query/project/projection.h"
+#include "engine/language/project/projection.h"
 
 namespace braid::commands {
 namespace {
@@ -71,7 +71,7 @@ class Shown {
     return shown;
   }
   Status Take(bson::View document) {
-    bson::Arena arena;
+    bson::Arena arena(bson::Arena::Use::kQuery);
     if (projection_ == nullptr) {
       value_ = bson::Document(document);
     } else {
@@ -102,7 +102,7 @@ bson::Document RemoveReply(int64_t n, const Shown& shown) {
   return reply.Finish();
 }
 
-bson::Document ChangeReply(const UpdateOutcome& outcome, const Shown& shown) {
+bson::Document ChangeReply(const UpdateResult& outcome, const Shown& shown) {
   bson::Builder reply;
   reply.OpenObject("lastErrorObject").Append("n", static_cast<int32_t>(outcome.matched + (outcome.upserted ? 1 : 0)));
   reply.Append("updatedExisting", outcome.matched > 0);
@@ -138,9 +138,9 @@ Result<bson::Document> RunChange(Call& call, const FindAndModifyArgs& args, cons
     return before != nullptr ? shown.Take(*before) : Status();
   };
   if (call.retry != nullptr) {
-    statement.done = [&](const UpdateOutcome& outcome) { call.retry->Note(0, ChangeReply(outcome, shown)); };
+    statement.done = [&](const UpdateResult& outcome) { call.retry->Note(0, ChangeReply(outcome, shown)); };
   }
-  BRAID_TRY(UpdateOutcome outcome, RunUpdate(call, ns, statement));
+  BRAID_TRY(UpdateResult outcome, RunUpdate(call, ns, statement));
   return ChangeReply(outcome, shown);
 }
 

@@ -3,9 +3,9 @@
 
 #include "base/strings.h"
 #include "engine/bson/number.h"
-#include "engine/commands/crud/batch.h"
-#include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/batch.h"
+#include "engine/commands/shared/common.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -68,7 +68,7 @@ Result<bson::Document> RunGetMore(Call& call) {
 }  // namespace
 
 constinit const Command kGetMore = {.name = "getMore",
-                                    .flags = kReadOnly | kInTransaction,
+                                    .flags = kReadOnly | kInTransaction | kGivesWay,
                                     .help = "Returns the next batch of a cursor.",
                                     .run = RunGetMore};
 }  // namespace braid::commands

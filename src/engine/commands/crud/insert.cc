@@ -1,7 +1,7 @@
 // insert: stores documents; each gets an _id if it has none.
-#include "engine/commands/crud/change.h"
-#include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/common.h"
+#include "engine/commands/shared/statements.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {

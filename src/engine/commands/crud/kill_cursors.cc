@@ -1,8 +1,8 @@
 // killCursors: closes cursors that a client no longer needs.
 #include "base/strings.h"
 #include "engine/bson/number.h"
-#include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/common.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {

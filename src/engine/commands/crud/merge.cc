@@ -1,18 +1,19 @@
-#include "engine/commands/crud/merge.h"
+// $merge: one document of the result of a pipeline goes into a collection.
+#include "engine/commands/crud/pipeline_host.h"
 
 #include <algorithm>
 #include <set>
 
 #include "base/strings.h"
 #include "engine/bson/json.h"
-#include "engine/commands/crud/common.h"
 #include "engine/commands/parts.h"
-#include "engine/query/match/path.h"
+#include "engine/commands/shared/common.h"
+#include "engine/language/match/path.h"
 
 namespace braid::commands {
 namespace {
 
-constexpr int kAttemptsMax = 16;  // races with others who insert the same key
+constexpr int kAttemptsMax = 16;  // races with other inserts of the same key
 
 std::vector<std::string> KeyFields(bson::View specification) {
   const bson::Value on = specification.Find("on");
@@ -48,7 +49,7 @@ Result<bson::Document> Variables(Call& call, bson::View document, bson::View spe
   const bson::Value let = specification.Find("let");
   if (!let.Is(bson::Type::kObject)) return variables.Finish();
   BRAID_TRY(auto environment, MakeEnvironment(call, nullptr, std::nullopt, std::nullopt));
-  bson::Arena arena;
+  bson::Arena arena(bson::Arena::Use::kQuery);
   for (const auto& [name, expression] : let.AsView()) {
     BRAID_TRY(query::ExpressionPtr parsed, query::ParseExpression(expression, *environment));
     BRAID_TRY(bson::Value value, query::Evaluate(*parsed, document, *environment, arena));
@@ -94,7 +95,7 @@ Result<int64_t> WhenMatched(Call& call, const catalog::Namespace& target, bson::
   } else {  // keepExisting, fail
     statement.u = bson::Value(nothing.view());
   }
-  BRAID_TRY(UpdateOutcome outcome, RunUpdate(call, target, statement));
+  BRAID_TRY(UpdateResult outcome, RunUpdate(call, target, statement));
   if (mode == "fail" && outcome.matched > 0) {
     return Status(Code::kDuplicateKey,
                   StrCat("$merge with whenMatched: fail found an existing document: ", bson::ToShell(filter)));

@@ -2,14 +2,13 @@
 
 #include "base/strings.h"
 #include "engine/bson/number.h"
-#include "engine/commands/config/views.h"
-#include "engine/commands/crud/change.h"
-#include "engine/commands/crud/merge.h"
-#include "engine/commands/diagnostic/operations.h"
-#include "engine/commands/diagnostic/sizes.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/config_views.h"
+#include "engine/commands/shared/current_operations.h"
+#include "engine/commands/shared/sizes.h"
+#include "engine/commands/shared/statements.h"
 #include "engine/commands/topology.h"
-#include "engine/query/plan/stage.h"
+#include "engine/exec/plan/stage.h"
 #include "engine/txn/index_build.h"
 
 namespace braid::commands {
@@ -27,8 +26,10 @@ class Host final : public query::PipelineHost {
   Result<std::vector<bson::Document>> Report(txn::Context& context, std::string_view stage,
                                              bson::View specification) override {
     if (stage == "$currentOp") {
-      const bson::Value idle = specification.Find("idleCursors");
-      return CurrentOperations(engine_, idle.Is(bson::Type::kBool) && idle.AsBool());
+      const bson::Value cursors = specification.Find("idleCursors");
+      const bson::Value sessions = specification.Find("idleSessions");
+      return CurrentOperations(
+          engine_, {.cursors = bson::IsTruthy(cursors), .sessions = sessions.missing() || bson::IsTruthy(sessions)});
     }
     if (stage == "$listLocalSessions" || stage == "$listSessions") return SessionRows();
     if (stage == "$collStats") return CollectionStats(context, specification);
@@ -45,8 +46,12 @@ class Host final : public query::PipelineHost {
   // step.
   Status BeginOut(txn::Context& context, const catalog::Namespace& target) override {
     target_ = target;
-    staging_ = {target.database, StrCat("tmp.agg_out.", Hex(std::string_view(bson::ObjectId::Generate().bytes, 12)))};
+    staging_ = catalog::Catalog::NewStaging(target.database);
     const catalog::CollectionPtr existing = engine_.catalog->Find(target);
+    if (existing != nullptr && existing->sharded()) {
+      return {Location(17017), StrCat("namespace '", target.ToString(), "' is sharded so it can't be used for $out")};
+    }
+    replaced_ = existing;
     BRAID_CHECK_OK(engine_.catalog->Create(staging_, existing == nullptr ? bson::View() : existing->options.view()));
     staged_ = true;
     if (existing == nullptr) return {};
@@ -70,7 +75,7 @@ class Host final : public query::PipelineHost {
   }
 
   Status FinishOut(txn::Context& context) override {
-    BRAID_TRY(catalog::Catalog::Change change, engine_.catalog->Rename(staging_, target_, true));
+    BRAID_TRY(catalog::Catalog::Change change, engine_.catalog->TakePlace(staging_, target_, replaced_));
     staged_ = false;
     context.NotePosition(change.position);
     return {};
@@ -166,7 +171,8 @@ class Host final : public query::PipelineHost {
   const txn::WriteOptions options_;
   catalog::Namespace target_;
   catalog::Namespace staging_;
-  bool staged_ = false;  // the staging collection exists
+  catalog::CollectionPtr replaced_;  // the target as it was when $out began; null: there was none
+  bool staged_ = false;              // the staging collection exists
   bool merge_checked_ = false;
   Client client_;
   Request request_;

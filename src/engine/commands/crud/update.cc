@@ -1,7 +1,7 @@
 // update: changes documents by operators, replacement or pipeline; inserts if asked and nothing matches.
-#include "engine/commands/crud/common.h"
-#include "engine/commands/crud/statements.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/common.h"
+#include "engine/commands/shared/statements.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -44,7 +44,7 @@ Result<bson::Document> RunUpdateCommand(Call& call) {
   StatementLoop loop(args.ordered);
   for (size_t i = 0; i < statements.size(); ++i) {
     call.engine.counters.updates.fetch_add(1, std::memory_order_relaxed);
-    const Result<UpdateOutcome> outcome = RunUpdateOnce(call, ns, statements[i], static_cast<int32_t>(i));
+    const Result<UpdateResult> outcome = RunRetryableUpdate(call, ns, statements[i], static_cast<int32_t>(i));
     if (!loop.Note(static_cast<int32_t>(i), outcome.status())) break;
     if (!outcome.ok()) continue;
     matched += outcome->matched + (outcome->upserted ? 1 : 0);

@@ -2,8 +2,8 @@
 #include "base/strings.h"
 #include "engine/bson/number.h"
 #include "engine/commands/command.h"
-#include "engine/commands/crud/batch.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/batch.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {

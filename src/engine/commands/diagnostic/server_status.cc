@@ -2,8 +2,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 
+#include "base/log.h"
 #include "engine/commands/command.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
@@ -59,9 +61,11 @@ void AppendOperations(bson::Builder& reply, EngineParts& engine) {
       .Append("writeConflicts", counters.write_conflicts.load())
       .Append("failed", counters.errors.load())
       .Close();
+  engine.command_figures.AppendCommands(reply);
   reply.OpenObject("ttl")
       .Append("passes", engine.ttl.passes())
       .Append("deletedDocuments", engine.ttl.removed())
+      .Append("lagMillis", int64_t{engine.ttl.lag().count()})
       .Close()
       .Close();
   reply.OpenObject("logicalSessionRecordCache")
@@ -75,6 +79,22 @@ void AppendOperations(bson::Builder& reply, EngineParts& engine) {
       .Append("totalAborted", transactions.aborted)
       .Append("retriedStatementsCount", transactions.retried_statements)
       .Close();
+}
+
+// What requests hold in memory, of which there is one limit for all.
+void AppendMemory(bson::Builder& reply, const MemoryBudget& memory, const SpillSpace& spill) {
+  reply.OpenObject("memoryBudget")
+      .Append("limitBytes", memory.limit())
+      .Append("usedBytes", memory.used())
+      .Append("refused", memory.refused())
+      .Append("spilledBytes", spill.bytes())
+      .Append("spilledFiles", static_cast<int64_t>(spill.files()));
+  reply.OpenObject("holders");
+  for (size_t i = 0; i < kMemoryHolders; ++i) {
+    const auto holder = static_cast<MemoryHolder>(i);
+    reply.Append(NameOf(holder), memory.used_by(holder));
+  }
+  reply.Close().Close();
 }
 
 void AppendStorage(bson::Builder& reply, EngineParts& engine) {
@@ -95,16 +115,35 @@ void AppendStorage(bson::Builder& reply, EngineParts& engine) {
   reply.Append("diskBytes", figures.disk_bytes).Close();
 }
 
-// How the operations on sharded collections were routed.
+// How the operations on sharded collections were routed, and what each shard did for them.
 void AppendSharding(bson::Builder& reply, EngineParts& engine) {
+  const std::vector<catalog::Shard> shards = engine.catalog->shards();
   reply.OpenObject("shardingStatistics").OpenArray("collections");
   for (const catalog::CollectionPtr& collection : engine.catalog->All()) {
     if (!collection->sharded()) continue;
     reply.OpenNextObject().Append("ns", collection->ns.ToString());
     reply.Append("targeted", collection->state->targeted.load());
-    reply.Append("scattered", collection->state->scattered.load()).Close();
+    reply.Append("scattered", collection->state->scattered.load()).OpenArray("shards");
+    for (const catalog::Shard& shard : shards) {
+      const sharding::ShardFigures::Figures figures = collection->state->by_shard.Of(shard.number);
+      if (figures.asked == 0 && figures.written == 0) continue;
+      reply.OpenNextObject().Append("shard", shard.name);
+      reply.Append("asked", figures.asked).Append("written", figures.written).Close();
+    }
+    reply.Close().Close();
   }
   reply.Close().Close();
+}
+
+void AppendWaits(bson::Builder& reply, EngineParts& engine) {
+  const txn::LockTable::Figures locks = engine.locks.figures();
+  reply.OpenObject("documentLocks")
+      .Append("waiting", locks.waiting)
+      .Append("waits", locks.waits)
+      .Append("waitedMicros", int64_t{std::chrono::duration_cast<std::chrono::microseconds>(locks.waited).count()})
+      .Close();
+  const ProfileWriter::Figures profiler = engine.profiler.writer().figures();
+  reply.OpenObject("profiler").Append("written", profiler.written).Append("dropped", profiler.dropped).Close();
 }
 
 // Sections can be switched off by name ({metrics: 0}) in MongoDB; any field is accepted and the whole answer given.
@@ -123,8 +162,12 @@ Result<bson::Document> RunServerStatus(Call& call) {
       .Close();
   if (engine.connection_figures) reply.AppendAll(engine.connection_figures());
   AppendOperations(reply, engine);
+  engine.command_figures.AppendLatencies(reply);
+  AppendMemory(reply, engine.memory, engine.spill);
   AppendSharding(reply, engine);
   AppendStorage(reply, engine);
+  AppendWaits(reply, engine);
+  reply.OpenObject("log").Append("droppedLines", static_cast<int64_t>(log::Dropped())).Close();
   AppendProcess(reply);
   return reply.Finish();
 }

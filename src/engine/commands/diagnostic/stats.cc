@@ -2,9 +2,9 @@
 #include "base/strings.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
-#include "engine/commands/config/views.h"
-#include "engine/commands/diagnostic/sizes.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/config_views.h"
+#include "engine/commands/shared/sizes.h"
 #include "engine/commands/table.h"
 #include "engine/commands/topology.h"
 

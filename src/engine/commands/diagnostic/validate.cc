@@ -3,8 +3,8 @@
 #include "base/strings.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
-#include "engine/commands/config/views.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/config_views.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -45,6 +45,8 @@ Result<bson::Document> RunValidate(Call& call) {
 
 }  // namespace
 
-constinit const Command kValidate = {
-    .name = "validate", .flags = kReadOnly, .help = "Checks indexes against documents.", .run = RunValidate};
+constinit const Command kValidate = {.name = "validate",
+                                     .flags = kReadOnly | kGivesWay,
+                                     .help = "Checks indexes against documents.",
+                                     .run = RunValidate};
 }  // namespace braid::commands

@@ -1,7 +1,7 @@
 // balancerStart, balancerStop, balancerStatus. The switch is the document "balancer" of config.settings.
 #include "engine/commands/arg_reader.h"
-#include "engine/commands/crud/change.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/statements.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -32,8 +32,7 @@ Result<bson::Document> RunStop(Call& call) {
   BRAID_CHECK_OK(reader.Finish());
   BRAID_CHECK_OK(SetMode(call, false));
   while (call.engine.balancer.in_round()) {  // what is under way is finished first
-    BRAID_CHECK_OK(call.context.Check());
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    BRAID_CHECK_OK(call.context.operation().Wait(std::chrono::milliseconds(5)));
   }
   return bson::Document();
 }

@@ -6,14 +6,6 @@
 
 namespace braid::commands {
 
-Result<catalog::Namespace> ParseFullName(std::string_view name) {
-  const size_t dot = name.find('.');
-  if (dot == std::string_view::npos) {
-    return Status(Code::kInvalidNamespace, StrCat("Invalid namespace specified '", name, "'"));
-  }
-  return catalog::Namespace::Make(name.substr(0, dot), name.substr(dot + 1));
-}
-
 Result<catalog::CollectionPtr> FindSharded(Call& call, const catalog::Namespace& ns) {
   catalog::CollectionPtr collection = call.engine.catalog->Find(ns);
   if (collection == nullptr || !collection->sharded()) {

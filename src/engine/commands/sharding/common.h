@@ -1,13 +1,12 @@
-// What the commands about shards and chunks share: namespaces, shards by name, chunks by what a client calls them.
+// What the commands about shards and chunks share: shards by name, chunks by what a client calls them.
 #pragma once
 
 #include "engine/balance/move.h"
 #include "engine/commands/command.h"
+#include "engine/commands/shared/common.h"
 
 namespace braid::commands {
 
-/// "db.collection" as one string; kInvalidNamespace.
-Result<catalog::Namespace> ParseFullName(std::string_view name);
 /// kNamespaceNotSharded (118) unless it is.
 Result<catalog::CollectionPtr> FindSharded(Call& call, const catalog::Namespace& ns);
 /// By name or by connection string ("shard1/host:port"); kShardNotFound (70).

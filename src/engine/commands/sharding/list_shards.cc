@@ -1,7 +1,7 @@
 // listShards: the shards, as config.shards has them.
 #include "engine/commands/arg_reader.h"
-#include "engine/commands/config/rows.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/shared/config_rows.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {

@@ -7,7 +7,7 @@
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/sharding/common.h"
-#include "engine/commands/sharding/unique_note.h"
+#include "engine/commands/shared/common.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -69,6 +69,7 @@ Result<ShardCollectionArgs> ParseShardCollection(Call& call) {
   if (IsServersOwn(args.ns.database)) {
     return Status(Code::kIllegalOperation, StrCat("cannot shard the collection ", name, " of the server's own"));
   }
+  BRAID_CHECK_OK(CheckNotProfile(args.ns));
   BRAID_TRY(args.options.key, sharding::ShardKey::Parse(key));
   if (args.options.unique && args.options.key.has_hashed_field()) {
     return Status(Code::kInvalidOptions,

@@ -24,6 +24,7 @@ std::string_view FaultName(Fault fault);
 /// What is on the disk after a power failure:
 ///   - of each file what was synced, and a prefix of the rest; a part of that may be garbage or missing (zeros), except
 ///     in a manifest, whose records RocksDB takes to be whole or cut;
+///   - of sectors that were written over and not synced, each old, new or torn;
 ///   - of the names what the last sync of the directory found, and the first few of the creations, renames and removals
 ///     since: file systems write them in order.
 /// Any thread.
@@ -56,6 +57,8 @@ class FaultyFileSystem final : public rocksdb::FileSystem {
                            std::unique_ptr<rocksdb::FSWritableFile>* result, Debug* debug) override;
   IOStatus ReopenWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                               std::unique_ptr<rocksdb::FSWritableFile>* result, Debug* debug) override;
+  IOStatus NewRandomRWFile(const std::string& name, const rocksdb::FileOptions& options,
+                           std::unique_ptr<rocksdb::FSRandomRWFile>* result, Debug* debug) override;
   IOStatus NewDirectory(const std::string& name, const Options& options, std::unique_ptr<rocksdb::FSDirectory>* result,
                         Debug* debug) override;
   IOStatus FileExists(const std::string& name, const Options& options, Debug* debug) override;

@@ -21,6 +21,20 @@ void Apply(const NameChange& change, Files& files) {
   }
 }
 
+/// A sector that was written over: old, new, or neither.
+void TearSector(std::string& bytes, size_t sector, const std::string& old, Random& random) {
+  const size_t begin = sector * kSectorBytes;
+  switch (random.Below(4)) {
+    case 0: bytes.replace(begin, old.size(), old); break;
+    case 1: {
+      const size_t written = random.Below(old.size());
+      bytes.replace(begin + written, old.size() - written, old, written);
+      break;
+    }
+    default: break;
+  }
+}
+
 /// What is left of a file when the power fails.
 std::shared_ptr<File> Survivor(const std::string& name, const File& file, Random& random) {
   auto left = std::make_shared<File>();
@@ -48,6 +62,8 @@ std::shared_ptr<File> Survivor(const std::string& name, const File& file, Random
       default: break;  // cut
     }
   }
+  for (const auto& [sector, old] : file.overwritten) TearSector(bytes, sector, old, random);
+  for (const auto& [sector, old] : file.forgotten) bytes.replace(sector * kSectorBytes, old.size(), old);
   left->synced = bytes.size();
   return left;
 }
@@ -111,16 +127,32 @@ IOStatus SimulatedDisk::Append(File& file, std::string_view bytes) {
   return IOStatus::OK();
 }
 
+IOStatus SimulatedDisk::Overwrite(File& file, uint64_t offset, std::string_view bytes) {
+  if (IOStatus status = Change(); !status.ok()) return status;
+  if (offset + bytes.size() > file.bytes.size()) return IOStatus::InvalidArgument("beyond the end of the file");
+  const bool fails = Due(Fault::kAppendError);
+  if (fails) bytes = bytes.substr(0, random.Below(bytes.size() + 1));
+  for (size_t sector = offset / kSectorBytes; sector * kSectorBytes < offset + bytes.size(); ++sector) {
+    file.overwritten.try_emplace(sector, file.bytes.substr(sector * kSectorBytes, kSectorBytes));
+  }
+  file.bytes.replace(offset, bytes.size(), bytes);
+  return fails ? IOStatus::IOError("injected error of a write") : IOStatus::OK();
+}
+
 IOStatus SimulatedDisk::Sync(File& file) {
   if (IOStatus status = Change(); !status.ok()) return status;
   if (Due(Fault::kSyncError)) {
     // Systems differ: some forget what they could not write, and the next sync succeeds without it.
     if (random.Chance(1, 2)) {
+      file.forgotten.merge(file.overwritten);
+      file.overwritten.clear();
       file.gone.emplace_back(file.synced, file.bytes.size());
       file.synced = file.bytes.size();
     }
     return IOStatus::IOError("injected error of a sync");
   }
+  for (const auto& [sector, old] : file.overwritten) file.forgotten.erase(sector);
+  file.overwritten.clear();
   file.synced = file.bytes.size();
   return IOStatus::OK();
 }

@@ -13,7 +13,6 @@
 #include "base/assert.h"
 #include "base/strings.h"
 #include "services/queue/connection.h"
-#include "services/queue/errors.h"
 
 namespace braid::test {
 namespace {

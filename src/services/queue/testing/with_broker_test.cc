@@ -182,7 +182,7 @@ TEST_F(WithBroker, AKilledBrokerComesBackWithEverythingConfirmed) {
   // The acknowledgement may not have reached the disk: then some of the first half come too. The second half must.
   std::vector<Message> messages;
   while (messages.empty() || messages.back().body != "message 1999") {
-    const auto fetched = consumer->Fetch(messages, 2000, kSoon);
+    const auto fetched = consumer->Fetch(messages, 2000, kRecovery);
     ASSERT_OK(fetched);
     ASSERT_GT(*fetched, 0u);
   }

@@ -1,10 +1,10 @@
 // How much an append does for others (C6): the bounds that writer.h promises, asserted for every append of writers that
 // go on while the chains are far behind, caught up with, switched to, rolled back from, and the table is dropped.
-#include <condition_variable>
-#include <mutex>
 #include <set>
 #include <thread>
 
+#include "base/mutex.h"
+#include "base/testing/testing.h"
 #include "services/settlement/migration/testing.h"
 
 namespace braid::settlement::migration {
@@ -48,9 +48,9 @@ class MigrationBoundsTest : public MigrationStoreTest {
       for (uint64_t i = 0; i <= random.Below(kOutputsMax); ++i) outputs.push_back(generator.Next());
       const auto own = static_cast<int64_t>(outputs.size());
       const auto written = writer->AppendNext(std::move(outputs));
-      const std::lock_guard lock(mu_);
+      const MutexLock lock(mu_);
       ++appends_;
-      changed_.notify_all();
+      changed_.NotifyAll();
       EXPECT_OK(written);
       if (!written.ok()) continue;
       ExpectBounds(*written, own, (kWriters - 1) * kOutputsMax);
@@ -61,8 +61,8 @@ class MigrationBoundsTest : public MigrationStoreTest {
   }
 
   bool TakeTicket() {
-    std::unique_lock lock(mu_);
-    changed_.wait(lock, [this] { return taken_ < tickets_ || stop_; });
+    MutexLock lock(mu_);
+    changed_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return taken_ < tickets_ || stop_; });
     if (taken_ == tickets_) return false;
     ++taken_;
     return true;
@@ -71,21 +71,21 @@ class MigrationBoundsTest : public MigrationStoreTest {
   /// An operation while so many appends are under way.
   void UnderLoad(int64_t appends, const std::function<Status()>& operation) {
     {
-      const std::lock_guard lock(mu_);
+      const MutexLock lock(mu_);
       tickets_ += appends;
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
     EXPECT_OK(operation());
-    std::unique_lock lock(mu_);
-    changed_.wait(lock, [this] { return appends_ == tickets_; });
+    MutexLock lock(mu_);
+    changed_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return appends_ == tickets_; });
   }
 
-  std::mutex mu_;
-  std::condition_variable changed_;
-  bool stop_ = false;    // guarded by mu_, as are the others
-  int64_t tickets_ = 0;  // appends that writers may do in all,
-  int64_t taken_ = 0;    // those that they began
-  int64_t appends_ = 0;  // and those that have returned
+  Mutex mu_;
+  CondVar changed_;
+  bool stop_ BRAID_GUARDED_BY(mu_) = false;
+  int64_t tickets_ BRAID_GUARDED_BY(mu_) = 0;  // appends that writers may do in all,
+  int64_t taken_ BRAID_GUARDED_BY(mu_) = 0;    // those that they began
+  int64_t appends_ BRAID_GUARDED_BY(mu_) = 0;  // and those that have returned
   std::set<Phase> seen_;
   int64_t barriers_ = 0;
   int64_t brought_in_ = 0;
@@ -101,25 +101,26 @@ TEST_P(MigrationBoundsTest, EveryAppendOfAMigrationUnderLoad) {
   const auto load = [&] { return 15 + static_cast<int64_t>(random.Below(25)); };
   UnderLoad(load(), [&] { return migrator->Start(); });
   // Barriers over and over, so that writers meet them in all states.
-  for (int round = 0; round < 4; ++round) {
+  constexpr int kRounds = test::Rounds(4, 2);
+  for (int round = 1; round <= kRounds; ++round) {
     UnderLoad(load(), [&] { return migrator->Run(); });
     UnderLoad(load(), [&] { return migrator->Switch(); });
-    if (round == 3) break;
+    if (round == kRounds) break;
     UnderLoad(load(), [&] { return migrator->Rollback(); });
   }
   UnderLoad(load(), [&] { return migrator->Drop(); });
   UnderLoad(load(), [] { return Status(); });
   {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     stop_ = true;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
   for (std::thread& thread : threads) thread.join();
   EXPECT_TRUE(seen_.contains(Phase::kSwitched));
   EXPECT_TRUE(seen_.contains(Phase::kDropped));
   EXPECT_GT(brought_in_, 0);
   // Nobody met a barrier more often than there were any.
-  EXPECT_LE(barriers_, int64_t{5} * kWriters);
+  EXPECT_LE(barriers_, int64_t{kRounds + 1} * kWriters);
   const auto state = migrator->Load();
   ASSERT_OK(state);
   int64_t read = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/assert.h"
 #include "base/strings.h"
 
 namespace braid::settlement::migration {
@@ -19,8 +20,7 @@ class OldReader {
   Status Start(CompareReport& report) {
     if (range_.after == 0) return {};
     BRAID_TRY(const std::vector<OldRecord> before,
-              ReadOld(store_.clients(), store_.options().database, store_.options().old_table,
-                      {.after = range_.after - 1, .limit = 1}));
+              ReadOld(store_.clients(), store_.options().OldOnes(), {.after = range_.after - 1, .limit = 1}));
     if (!before.empty() && before.front().sequence == range_.after) {
       prev_hash_ = before.front().hash;
     } else {
@@ -30,19 +30,20 @@ class OldReader {
   }
 
   Result<std::optional<OldRecord>> Next(CompareReport& report) {
+    BRAID_ASSERT(index_ <= batch_.size());
     const MigrationOptions& options = store_.options();
     if (index_ == batch_.size()) {
       BRAID_CHECK_OK(options.CheckStop());
       index_ = 0;
-      BRAID_TRY(batch_, ReadOld(store_.clients(), options.database, options.old_table,
-                                {.after = after_, .limit = options.batch_records_max}));
+      BRAID_TRY(batch_,
+                ReadOld(store_.clients(), options.OldOnes(), {.after = after_, .limit = options.batch_records_max}));
       if (options.on_progress) options.on_progress("verify", after_, range_.to);
     }
     if (index_ == batch_.size() || batch_[index_].sequence > range_.to) return std::optional<OldRecord>();
     OldRecord& record = batch_[index_++];
     after_ = record.sequence;
     ++report.old_outputs;
-    if (const Status link = CheckLink(prev_hash_, record); !link.ok()) {
+    if (const Status link = CheckLink(options.layout, prev_hash_, record); !link.ok()) {
       report.Add({.output_seq = record.sequence, .what = std::string(link.message())});
     }
     prev_hash_ = record.hash;
@@ -106,9 +107,13 @@ class Comparison {
     }
   }
 
-  void Missing() { report_.Add({expected_->output_seq, expected_->symbol_id(), "is not in the new chains"}); }
+  void Missing() {
+    BRAID_ASSERT(expected_.has_value());
+    report_.Add({expected_->output_seq, expected_->symbol_id(), "is not in the new chains"});
+  }
 
   void CompareOne(const ChainRecordView& record) {
+    BRAID_ASSERT(expected_ && expected_->output_seq == record.sequence);
     std::vector<int64_t> chains(record.also.begin(), record.also.end());
     chains.push_back(record.chain);
     std::sort(chains.begin(), chains.end());

@@ -24,6 +24,7 @@ Status StateStore::Create() {
   BRAID_TRY(const State state, Load());
   // Later than this it would come back after the drop.
   if (state.phase == Phase::kNone) BRAID_CHECK_OK(CreateCollection(options_.old_table));
+  if (!Mirrors(state.phase)) BRAID_CHECK_OK(CreateIndex());
   return AdoptHead();
 }
 
@@ -35,6 +36,26 @@ Status StateStore::CreateCollection(const std::string& name) {
   return reply.ok() || reply.error().code() == Code::kNamespaceExists ? Status() : reply.error();
 }
 
+// Ranges of sequences are read again and again.
+Status StateStore::CreateIndex() {
+  const std::string& sequence = options_.layout.sequence;
+  if (sequence == "_id") return {};
+  Bson key;
+  key.Integer(sequence.c_str(), 1);
+  Bson index;
+  index.Document("key", key).Text("name", StrCat(sequence, "_1"));
+  Bson indexes;
+  indexes.Document("0", index);
+  Bson command;
+  command.Text("createIndexes", options_.old_table).Array("indexes", indexes);
+  const Client client = clients_.Acquire();
+  const auto reply = client::RunCommand(client.get(), options_.database.c_str(), command.get());
+  if (reply.ok()) return {};
+  // There is one on the field already, such as a unique one.
+  const Code code = reply.error().code();
+  return code == Code::kIndexOptionsConflict || code == Code::kIndexKeySpecsConflict ? Status() : reply.error();
+}
+
 Status StateStore::CreateDocuments() {
   const std::string mirror = MirrorId();
   Bson at_zero;
@@ -42,6 +63,7 @@ Status StateStore::CreateDocuments() {
   Bson no_migration;
   no_migration.Integer("seq", 0).Integer("outputs", 0).Integer("hash", 0).Integer("verified_seq", 0);
   no_migration.Text("phase", NameOf(Phase::kNone)).Text("log", options_.log).Text("old_table", options_.old_table);
+  no_migration.Text("mapping", options_.layout.ToJson());
   no_migration.Text("why", "").Array("history", Bson());
   return InTransaction([&](Transaction& transaction) -> Status {
     for (const auto& [id, fields] : {std::pair(mirror.c_str(), &at_zero), std::pair(kMigrationId, &no_migration)}) {
@@ -61,7 +83,7 @@ Status StateStore::ChooseTable() {
   Bson filter;
   filter.Text("_id", kMigrationId).Text("phase", NameOf(Phase::kNone)).Integer("seq", 0);
   Bson fields;
-  fields.Text("old_table", options_.old_table);
+  fields.Text("old_table", options_.old_table).Text("mapping", options_.layout.ToJson());
   Bson change;
   change.Document("$set", fields);
   const Transaction::Update update{.filter = filter.get(), .change = change.get()};
@@ -76,10 +98,10 @@ Status StateStore::AdoptHead() {
   for (;;) {
     BRAID_TRY(const State state, Load());
     if (Mirrors(state.phase)) return {};
-    BRAID_TRY(const std::optional<OldRecord> newest, NewestOld(clients_, options_.database, options_.old_table));
+    BRAID_TRY(const std::optional<OldRecord> newest, NewestOld(clients_, options_.OldOnes()));
     if (!newest || newest->sequence <= state.seq) return {};
-    BRAID_TRY(const int64_t more, CountOld(clients_, options_.database, options_.old_table,
-                                           {.after = state.seq, .up_to = newest->sequence}));
+    BRAID_TRY(const int64_t more,
+              CountOld(clients_, options_.OldOnes(), {.after = state.seq, .up_to = newest->sequence}));
     bool moved = false;
     BRAID_CHECK_OK(InTransaction([&](Transaction& transaction) -> Status {
       BRAID_TRY(const State now, LoadToChange(transaction));

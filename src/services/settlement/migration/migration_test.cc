@@ -23,14 +23,14 @@ TEST(OldTableTest, AnOutputComesBackAsItWas) {
   for (int i = 0; i < 500; ++i) {
     const Output output = generator.Next();
     OldRecord record = ToOld(output, prev_hash, 1);
-    EXPECT_OK(CheckLink(prev_hash, record));
+    EXPECT_OK(CheckLink({}, prev_hash, record));
     const auto back = FromOld(parser, record);
     ASSERT_OK(back);
     EXPECT_EQ(*back, output);
     EXPECT_EQ(record.output_data.find("symbol_id\":0,\"input"), std::string::npos);
     prev_hash = record.hash;
     record.output_data.back() = ' ';
-    EXPECT_FALSE(CheckLink(record.prev_hash, record).ok());
+    EXPECT_FALSE(CheckLink({}, record.prev_hash, record).ok());
     EXPECT_EQ(FromOld(parser, record).status().code(), Code::kRecordDamaged);
   }
 }

@@ -1,4 +1,4 @@
-// Migrator: takes a store from one chain over all symbols to one chain a symbol, without a stop (C6).
+// Migrator: takes a store from one chain over all symbols to one chain per symbol, without a stop (C6).
 //
 // The way: preflight → dual write → backfill → verify → (the user says) switch → (the user says) drop, and from
 // anywhere before the drop back. state.h has the phases and what writers do in each, mirror.h why no chain gets a gap.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/strings.h"
 
 namespace braid::settlement::migration {
@@ -24,6 +25,7 @@ Result<std::vector<ChainRecord>> AsManyAsFit(std::span<const OldRecord> records)
     if (bytes > kBytesMax && !fitting.empty()) break;
     fitting.push_back(std::move(next));
   }
+  BRAID_ASSERT(records.empty() || !fitting.empty());
   return fitting;
 }
 
@@ -52,6 +54,7 @@ Result<std::unique_ptr<Mirror>> Mirror::Open(StateStore& store) {
   options.database = store.options().database;
   options.log = store.options().log;
   options.clock = store.options().clock;
+  options.unique_sequences = true;
   BRAID_TRY(std::unique_ptr<Chains> chains, Chains::Open(store.clients(), options));
   return std::unique_ptr<Mirror>(new Mirror(store, std::move(chains)));
 }
@@ -65,11 +68,13 @@ Result<std::vector<OldRecord>> Mirror::NextRecords(const State& state, size_t ou
     return std::vector<OldRecord>(at_hand.begin(), at_hand.end());
   }
   const MigrationOptions& options = store_.options();
-  return ReadOld(store_.clients(), options.database, options.TableIn(state.phase),
+  const std::string table = options.TableIn(state.phase);
+  return ReadOld(store_.clients(), {options.database, table, options.LayoutIn(state.phase)},
                  {.after = state.mirrored_seq, .limit = static_cast<int64_t>(outputs_max)});
 }
 
 Result<Mirror::Stepped> Mirror::Step(size_t outputs_max, std::span<const OldRecord> at_hand) {
+  BRAID_ASSERT(outputs_max > 0);
   const MigrationOptions& options = store_.options();
   const SessionGuard::Busy busy(store_.guard());
   for (int64_t stuck_at = -1;;) {
@@ -86,8 +91,10 @@ Result<Mirror::Stepped> Mirror::Step(size_t outputs_max, std::span<const OldReco
       continue;
     }
     BRAID_TRY(const std::vector<ChainRecord> records, AsManyAsFit(next));
+    BRAID_ASSERT(!records.empty() && records.size() <= next.size());
     BRAID_CHECK_OK(options.Reached("mirror: read"));
     BRAID_TRY(const std::vector<Appended> results, chains_->Append(records));
+    BRAID_ASSERT(results.size() == records.size());
     for (const Appended& result : results) BRAID_CHECK_OK(result.status);
     BRAID_CHECK_OK(options.Reached("mirror: appended"));
     state.mirrored_seq = records.back().sequence;
@@ -122,6 +129,7 @@ Result<int64_t> Mirror::EndBarrier() {
     BRAID_TRY(const State state, store_.Load());
     if (!IsBarrier(state.phase)) return appended;
     const bool switching = state.phase == Phase::kSwitching;
+    BRAID_ASSERT(switching || state.phase == Phase::kDropping);
     const Result<int64_t> brought_in = UpTo(state.seq);
     Status status = brought_in.status();
     if (status.ok()) {

@@ -1,13 +1,14 @@
 // The way of outputs into the new chains: from the table that writers write, in its order, from where the mirror is.
 //
 // Why no chain can have a gap. (1) Writers put every output into one table in ascending order of sequences, in one
-// transaction with its head; nothing is ever put before its end. (2) Whoever appends to the chains (the migrator,
-// any writer, several at once, one that was asleep for an hour) appends what follows a position that the mirror had, in
-// the table's order. The mirror moved there only after everything up to it was durable in the chains. (3) So whatever
-// is appended, all that comes before it in the table is in the chains already, or comes before it in the same append.
-// The chains answer what they have already with "duplicate". Hence at any time the chains hold a prefix of the table,
-// and it does not matter who is killed where. There is no queue beside the table and no order between backfill and
-// new outputs to keep: a new output is backfilled like an old one, by its own writer if the mirror is near.
+// transaction with its head; nothing is ever put before its end. (2) Everything that appends to the chains (the
+// migrator, any writer, several at once, one that was asleep for an hour) appends what follows a position that the
+// mirror had, in the table's order. The mirror moved there only after everything up to it was durable in the chains.
+// (3) So whatever is appended, all that comes before it in the table is in the chains already, or comes before it in
+// the same append. The chains answer what they have already with "duplicate". Hence at any time the chains hold a
+// prefix of the table, and it does not matter which process is killed where. There is no queue beside the table and no
+// order between backfill and new outputs to keep: a new output is backfilled like an old one, by its own writer if the
+// mirror is near.
 #pragma once
 
 #include <memory>

@@ -9,6 +9,7 @@
 //     20  n  input_data
 //   20+n  4  m: bytes of output_data
 //   24+n  m  output_data
+// This is how it is unless a mapping says otherwise (layout.h).
 // input_data is the JSON of the output's input, output_data that of the rest: {"order_update":…,"trades":[…],
 // "balance_events":[…]}, each spelled as in a payload (output.h) by those who write here; others may spell it as they
 // like. created_at is in milliseconds since 1970.
@@ -21,6 +22,7 @@
 
 #include "braid/clients.h"
 #include "client/handles.h"
+#include "services/settlement/migration/layout.h"
 #include "services/settlement/output.h"
 
 namespace braid::settlement::migration {
@@ -40,15 +42,23 @@ int64_t HashOfOld(const OldRecord& record);
 /// The output as the next record after one with the hash `prev_hash`.
 OldRecord ToOld(const Output& output, int64_t prev_hash, int64_t created_at);
 
+/// Where records are.
+struct OldTable {
+  const std::string& database;
+  const std::string& collection;
+  const OldLayout& layout;
+};
+
 /// kRecordDamaged if it does not hold an output. The hashes are not looked at.
 Result<Output> FromOld(OutputParser& parser, const OldRecord& record);
 
 /// Whether the chains can hold an output: kBadValue if it is too large, by itself or in all of its chains.
 Status CheckFits(const Output& output);
 
-void AppendTo(client::Bson& document, const OldRecord& record);
-/// kRecordDamaged if it is not such a document.
-Result<OldRecord> OldRecordOf(const bson_t& document);
+/// kBadValue if the layout cannot hold it.
+Status AppendTo(client::Bson& document, const OldLayout& layout, const OldRecord& record);
+/// kRecordDamaged if it is not such a document. Hashes are 0 if the layout has none.
+Result<OldRecord> OldRecordOf(const bson_t& document, const OldLayout& layout);
 
 struct OldRange {
   int64_t after = 0;  ///< sequences above this
@@ -58,25 +68,23 @@ struct OldRange {
 /// Records of a range in the order of sequences, as many as one answer of the store holds: one at least if there is
 /// one. They are read at one moment, so a table that is dropped meanwhile gives all of them or none. A collection that
 /// does not exist has none.
-Result<std::vector<OldRecord>> ReadOld(Clients& clients, const std::string& database, const std::string& collection,
-                                       const OldRange& range);
+Result<std::vector<OldRecord>> ReadOld(Clients& clients, const OldTable& table, const OldRange& range);
 
 /// The record with the highest sequence, if there is any.
-Result<std::optional<OldRecord>> NewestOld(Clients& clients, const std::string& database,
-                                           const std::string& collection);
+Result<std::optional<OldRecord>> NewestOld(Clients& clients, const OldTable& table);
 
 struct OldSpan {
   int64_t after = 0;
   int64_t up_to = 0;
 };
 /// How many records there are.
-Result<int64_t> CountOld(Clients& clients, const std::string& database, const std::string& collection,
-                         const OldSpan& span);
+Result<int64_t> CountOld(Clients& clients, const OldTable& table, const OldSpan& span);
 
-/// How many documents cannot be outputs, as their _id is no number above 0: nobody who reads a range sees them.
-Result<int64_t> CountStrange(Clients& clients, const std::string& database, const std::string& collection);
+/// How many documents cannot be outputs, as their sequence is no number above 0: nobody who reads a range sees them.
+Result<int64_t> CountStrange(Clients& clients, const OldTable& table);
 
 /// Whether a record follows the one before: kRecordDamaged names the sequence, what was expected and what is there.
-Status CheckLink(int64_t prev_hash, const OldRecord& record);
+/// Of hashes only what the layout knows of them.
+Status CheckLink(const OldLayout& layout, int64_t prev_hash, const OldRecord& record);
 
 }  // namespace braid::settlement::migration

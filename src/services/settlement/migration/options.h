@@ -1,4 +1,5 @@
-// What writers, readers and the migrator of one store are opened with.
+// What writers, readers and the migrator of one store agree on: the phases of a migration (C6), whose order is that of
+// the way, with rolled_back beside it, and the options that all of them are opened with.
 #pragma once
 
 #include <atomic>
@@ -8,14 +9,41 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "services/settlement/migration/phase.h"
+#include "braid/status.h"
+#include "services/settlement/migration/old_table.h"
 
 namespace braid::settlement::migration {
+
+enum class Phase {
+  kNone,        ///< writers write the old table alone
+  kPreflight,   ///< the same; the old table is being checked
+  kDualWrite,   ///< writers add to the new chains too as soon as these have caught up
+  kBackfill,    ///< the same; older outputs are on their way into the new chains
+  kVerify,      ///< the new chains have caught up and are compared with the old table
+  kVerified,    ///< they were equal
+  kSwitching,   ///< nobody writes until the new chains have the newest output; a process that meets this phase makes it
+                ///< so
+  kSwitched,    ///< readers read the new chains; an output is acknowledged when both have it
+  kDropping,    ///< as kSwitching
+  kDropped,     ///< the old table is gone; outputs pass through a queue into the new chains
+  kRolledBack,  ///< as kNone; the new chains keep what they have
+};
+/// "none", "preflight", "dual_write", …
+std::string_view NameOf(Phase phase);
+/// kRecordDamaged if there is no such phase.
+Result<Phase> PhaseOf(std::string_view name);
+
+inline bool IsBarrier(Phase phase) { return phase == Phase::kSwitching || phase == Phase::kDropping; }
+inline bool Mirrors(Phase phase) { return phase >= Phase::kDualWrite && phase <= Phase::kDropped; }
+inline bool ReadsChains(Phase phase) { return phase >= Phase::kSwitched && phase <= Phase::kDropped; }
+/// Whether the way from a phase led to another, or past it.
+inline bool HasReached(Phase phase, Phase goal) { return phase >= goal && phase <= Phase::kDropped; }
 
 struct MigrationOptions {
   std::string database = "settlement";
   std::string log = "engine_output_log";  ///< of the new chains
   std::string old_table = "engine_output_log_single";
+  OldLayout layout;  ///< of the old table
   std::string state = "settlement_migration";
   /// Outputs that are read, compared or appended to the new chains at a time, and the most that a barrier may begin
   /// with. Default 1000, 1..10000. What a writer does for others is counted in it (writer.h).
@@ -35,8 +63,10 @@ struct MigrationOptions {
   int64_t NowMillis() const { return (clock != nullptr ? *clock : Clock::System()).NowMillis(); }
   std::string queue() const { return state + "_queue"; }
   std::string sessions() const { return state + "_sessions"; }
-  /// Where writers put outputs first.
+  OldTable OldOnes() const { return {database, old_table, layout}; }
+  /// Where writers put outputs first. The queue is always laid out as old_table.h has it.
   std::string TableIn(Phase phase) const { return phase == Phase::kDropped ? queue() : old_table; }
+  const OldLayout& LayoutIn(Phase phase) const;
 };
 
 }  // namespace braid::settlement::migration

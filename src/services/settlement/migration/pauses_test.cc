@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 class MigrationPausesTest : public MigrationStoreTest {
  protected:
-  /// Options of one who sleeps at a place, once, while `meanwhile` happens.
+  /// Options of a process that sleeps at a place, once, while `meanwhile` happens.
   MigrationOptions AsleepAt(const std::string& place, std::function<void()> meanwhile) {
     MigrationOptions options = Options();
     options.failpoint = [this, place, meanwhile = std::move(meanwhile)](std::string_view reached) {
@@ -152,7 +152,7 @@ TEST_P(MigrationPausesTest, ARollbackDuringTheDropKeepsTheTable) {
   ExpectModel();
 }
 
-// Opening something must not bring the old table back, whoever drops it meanwhile.
+// Opening something must not bring the old table back while another process drops it.
 TEST_P(MigrationPausesTest, TheTableStaysGone) {
   Write(*OpenWriter(), 10);
   const auto migrator = OpenMigrator();
@@ -178,7 +178,7 @@ TEST_P(MigrationPausesTest, AnotherDropBringsInWhatAKilledWriterLeft) {
   ExpectModel();
 }
 
-// What is on its way at a barrier is what those who meet it have to wait for.
+// What is on its way at a barrier is what every writer that meets the barrier has to wait for.
 TEST_P(MigrationPausesTest, ABarrierDoesNotBeginWhileWritersHaveTooMuchOnItsWay) {
   Write(*OpenWriter(), 30);
   ASSERT_OK(OpenMigrator()->Run());

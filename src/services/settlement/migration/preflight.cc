@@ -15,22 +15,25 @@ struct Sound {
 
 Result<Sound> CheckOldTable(StateStore& store, int64_t to) {
   const MigrationOptions& options = store.options();
-  BRAID_TRY(const int64_t strange, CountStrange(store.clients(), options.database, options.old_table));
+  BRAID_TRY(const int64_t strange, CountStrange(store.clients(), options.OldOnes()));
   if (strange > 0) {
-    return Status(Code::kRecordDamaged,
-                  StrCat(strange, " documents of the old table are no outputs: their _id is not ", "a number above 0"));
+    return Status(Code::kRecordDamaged, StrCat(strange, " documents of the old table are no outputs: their ",
+                                               options.layout.sequence, " is not a number above 0"));
   }
   OutputParser parser;
   Sound sound;
   for (int64_t after = 0; after < to;) {
     BRAID_CHECK_OK(options.CheckStop());
-    BRAID_TRY(const std::vector<OldRecord> records, ReadOld(store.clients(), options.database, options.old_table,
-                                                            {.after = after, .limit = options.batch_records_max}));
+    BRAID_TRY(const std::vector<OldRecord> records,
+              ReadOld(store.clients(), options.OldOnes(), {.after = after, .limit = options.batch_records_max}));
     if (records.empty()) break;
     for (const OldRecord& record : records) {
+      if (record.sequence == after) {
+        return Status(Code::kRecordDamaged, StrCat("output ", after, " of the old table is there twice"));
+      }
       after = record.sequence;
       if (after > to) break;
-      BRAID_CHECK_OK(CheckLink(sound.hash, record));
+      BRAID_CHECK_OK(CheckLink(options.layout, sound.hash, record));
       BRAID_TRY(const Output output, FromOld(parser, record));
       BRAID_CHECK_OK(CheckFits(output));
       sound.hash = record.hash;
@@ -61,8 +64,7 @@ Status Migrator::Preflight() {
     return Status(Code::kRecordDamaged, StrCat("output ", state.seq, " of the old table is not the one that was ",
                                                "written: expected hash ", state.hash, ", got ", sound.hash));
   }
-  BRAID_TRY(const std::optional<OldRecord> newest,
-            NewestOld(store_->clients(), options().database, options().old_table));
+  BRAID_TRY(const std::optional<OldRecord> newest, NewestOld(store_->clients(), options().OldOnes()));
   BRAID_TRY(state, store_->Load());
   if (!newest || newest->sequence <= state.seq) return {};
   return Status(Code::kOperationFailed, StrCat("output ", newest->sequence, " of the old table was not written by a ",
@@ -85,8 +87,8 @@ Status Migrator::CheckChains() {
   }
   OutputParser parser;
   return mirror_->chains().Merge(state.mirrored_seq + 1, [&](const ChainRecordView& record) -> Status {
-    BRAID_TRY(const std::vector<OldRecord> old, ReadOld(store_->clients(), options().database, options().old_table,
-                                                        {.after = record.sequence - 1, .limit = 1}));
+    BRAID_TRY(const std::vector<OldRecord> old,
+              ReadOld(store_->clients(), options().OldOnes(), {.after = record.sequence - 1, .limit = 1}));
     if (!old.empty() && old.front().sequence == record.sequence) {
       BRAID_TRY(const Output output, FromOld(parser, old.front()));
       if (EncodePayload(output) == record.payload) return {};

@@ -23,7 +23,7 @@ class PreflightTest : public MigrationStoreTest {
   void Insert(const client::Bson& document) { InsertInto(Options().old_table, document); }
   void InsertRecord(const OldRecord& record) {
     client::Bson document;
-    AppendTo(document, record);
+    ASSERT_OK(AppendTo(document, Options().layout, record));
     Insert(document);
   }
 };
@@ -60,7 +60,7 @@ TEST_P(PreflightTest, NoticesDocumentsThatAreNoOutputs) {
 // A table that is sound by itself, but does not end with what was written.
 TEST_P(PreflightTest, NoticesThatTheNewestIsAnother) {
   Write(*OpenWriter(), 20);
-  const auto before = ReadOld(store_.clients(), store_.database(), Options().old_table, {.after = 18, .limit = 1});
+  const auto before = ReadOld(store_.clients(), Options().OldOnes(), {.after = 18, .limit = 1});
   ASSERT_OK(before);
   const OldRecord forged = ToOld(OutputOf(1, 20), before->front().hash, 1);
   client::Bson fields;

@@ -19,7 +19,7 @@ Status MigratingReader::Read(int64_t from_sequence, const OnOutput& each) {
     BRAID_TRY(const State state, store_->Load());
     if (ReadsChains(state.phase)) return ReadChains({.from = from_sequence, .to = state.mirrored_seq}, each);
     // Not up to the head: while no migration is under way, others may write the table too.
-    BRAID_TRY(const std::optional<OldRecord> newest, NewestOld(store_->clients(), options.database, options.old_table));
+    BRAID_TRY(const std::optional<OldRecord> newest, NewestOld(store_->clients(), options.OldOnes()));
     BRAID_TRY(from_sequence, ReadTable({.from = from_sequence, .to = newest ? newest->sequence : 0}, each));
     // The end of a table may be that it was dropped.
     BRAID_TRY(const ReadSource source, Source());
@@ -45,8 +45,8 @@ Result<int64_t> MigratingReader::ReadTable(const Span& span, const OnOutput& eac
   const MigrationOptions& options = store_->options();
   int64_t next = span.from;
   while (next <= span.to) {
-    BRAID_TRY(const std::vector<OldRecord> records, ReadOld(store_->clients(), options.database, options.old_table,
-                                                            {.after = next - 1, .limit = options.batch_records_max}));
+    BRAID_TRY(const std::vector<OldRecord> records,
+              ReadOld(store_->clients(), options.OldOnes(), {.after = next - 1, .limit = options.batch_records_max}));
     if (records.empty()) break;
     for (const OldRecord& record : records) {
       BRAID_TRY(const Output output, FromOld(parser_, record));

@@ -1,6 +1,8 @@
 #include "services/settlement/migration/session_guard.h"
 
+#include "base/assert.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "client/command.h"
 #include "client/fields.h"
@@ -15,6 +17,18 @@ constexpr milliseconds kRenewEvery{300};
 
 }  // namespace
 
+std::vector<std::string> SessionWatch::Abandoned(const std::map<std::string, int64_t>& renewals,
+                                                 std::chrono::steady_clock::time_point now) {
+  std::erase_if(seen_, [&](const auto& seen) { return !renewals.contains(seen.first); });
+  std::vector<std::string> abandoned;
+  for (const auto& [id, count] : renewals) {
+    const auto [seen, first] = seen_.try_emplace(id, Seen{count, now});
+    if (seen->second.renewals != count) seen->second = {count, now};
+    if (now - seen->second.since >= kPatience) abandoned.push_back(id);
+  }
+  return abandoned;
+}
+
 SessionGuard::SessionGuard(Clients& clients, std::string database, std::string collection, const Clock* clock)
     : clients_(clients),
       database_(std::move(database)),
@@ -25,10 +39,10 @@ SessionGuard::SessionGuard(Clients& clients, std::string database, std::string c
 
 SessionGuard::~SessionGuard() {
   {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     ended_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   thread_.join();
   const Client client = clients_.Acquire();
   for (const auto& [id, lsid] : sessions_) {
@@ -43,31 +57,32 @@ void SessionGuard::Note(const bson_t* lsid) {
 }
 
 bool SessionGuard::Add(const bson_t* lsid) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const auto [known, fresh] = sessions_.try_emplace(Hex(client::BinaryOf(lsid, "id")));
   if (fresh) known->second.reset(bson_copy(lsid));
   return fresh;
 }
 
 void SessionGuard::Begin() {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   if (busy_++ == 0) busy_since_ = std::chrono::steady_clock::now();
 }
 
 void SessionGuard::End() {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
+  BRAID_ASSERT(busy_ > 0);
   --busy_;
 }
 
-// Who has been busy since the time before may be waiting.
+// A session that has been busy since the previous look may be waiting.
 void SessionGuard::Run() {
-  std::unique_lock lock(mu_);
-  while (!wake_.wait_for(lock, kRenewEvery, [this] { return ended_; })) {
+  MutexLock lock(mu_);
+  while (!wake_.WaitFor(lock, kRenewEvery, [this]() BRAID_REQUIRES(mu_) { return ended_; })) {
     const bool waits = busy_ > 0 && std::chrono::steady_clock::now() - busy_since_ > kRenewEvery;
-    lock.unlock();
+    lock.Unlock();
     Renew();
     if (waits) EndOthers();
-    lock.lock();
+    lock.Lock();
   }
 }
 
@@ -80,7 +95,7 @@ void SessionGuard::Renew() {
   Add(mongoc_client_session_get_lsid(session.get()));
   std::map<std::string, client::BsonPtr> sessions;
   {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     for (const auto& [id, lsid] : sessions_) sessions[id].reset(bson_copy(lsid.get()));
   }
   Bson options;

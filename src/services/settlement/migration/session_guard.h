@@ -1,25 +1,45 @@
 // Transactions of killed processes. A store keeps a transaction that nobody ends for up to a minute, and with it the
 // lock on the head of the single chain: all writers would wait for a dead one. So every process that takes part notes
-// its sessions in `<state>_sessions`, {_id: <id in hex>, lsid, renewals}, and counts `renewals` up every 300 ms; who
-// waits ends the sessions (killSessions) that it sees without a renewal for a while. That is never wrong: a process
-// that was only slow runs its transaction again.
+// its sessions in `<state>_sessions`, {_id: <id in hex>, lsid, renewals}, and counts `renewals` up every 300 ms; a
+// process that waits ends the sessions (killSessions) that it sees without a renewal for a while. That is never wrong:
+// a process that was only slow runs its transaction again.
 //   Appends to the chains have transactions too, of which nobody is told. They use sessions of the same pool of this
 //   process: those of the migration's transactions and of this class, which are on the list. Only what another thread
 //   of the process leaves in the pool may be missing there; then its locks last until the store ends the transaction.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
+#include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "client/handles.h"
-#include "services/settlement/migration/session_watch.h"
 
 namespace braid::settlement::migration {
+
+/// Which of the sessions on a list nobody renews any more, by the watcher's clock alone: the clocks of two machines
+/// need not agree. One thread at a time.
+class SessionWatch {
+ public:
+  /// How long a session must have been seen without a renewal. Its process renews it every 300 ms.
+  static constexpr std::chrono::milliseconds kPatience{1200};
+
+  /// `renewals`: how often each session was renewed, as the list says now. Gives those that have not been renewed for
+  /// kPatience of watching.
+  std::vector<std::string> Abandoned(const std::map<std::string, int64_t>& renewals,
+                                     std::chrono::steady_clock::time_point now);
+
+ private:
+  struct Seen {
+    int64_t renewals = 0;
+    std::chrono::steady_clock::time_point since;
+  };
+  std::map<std::string, Seen> seen_;
+};
 
 /// Any thread; has one of its own. The Clients must outlive it.
 class SessionGuard {
@@ -63,12 +83,12 @@ class SessionGuard {
   const std::string collection_;
   const Clock& clock_;
   SessionWatch watch_;  // of the thread
-  std::mutex mu_;
-  std::condition_variable wake_;
-  bool ended_ = false;                                // guarded by mu_, as are the others
-  int busy_ = 0;                                      // how many
-  std::chrono::steady_clock::time_point busy_since_;  // of the first of them
-  std::map<std::string, client::BsonPtr> sessions_;   // ours, by their id in hex
+  Mutex mu_;
+  CondVar wake_;
+  bool ended_ BRAID_GUARDED_BY(mu_) = false;
+  int busy_ BRAID_GUARDED_BY(mu_) = 0;                                      // how many
+  std::chrono::steady_clock::time_point busy_since_ BRAID_GUARDED_BY(mu_);  // of the first of them
+  std::map<std::string, client::BsonPtr> sessions_ BRAID_GUARDED_BY(mu_);   // ours, by their id in hex
   std::thread thread_;
 };
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid::settlement::migration {
 namespace {
@@ -52,16 +54,23 @@ Status StateStore::InTransaction(const std::function<Status(Transaction&)>& body
 Result<State> StateStore::LoadIn(Transaction& transaction) {
   State state;
   std::string old_table;
+  std::string mapping;
   const std::string ids[] = {kMigrationId, MirrorId()};
   BRAID_CHECK_OK(transaction.FindIds(options_.state, ids, [&](const bson_t& document) -> Status {
     if (client::TextOf(&document, "_id") == kMigrationId) {
       old_table = client::TextOf(&document, "old_table");
+      mapping = client::TextOf(&document, "mapping");
       return ReadMigration(document, state);
     }
     state.mirrored_seq = client::IntegerOf(&document, "seq");
     state.mirrored_outputs = client::IntegerOf(&document, "outputs");
     return {};
   }));
+  if (mapping.empty()) mapping = OldLayout().ToJson();  // of a migration that began before there were mappings
+  if (old_table == options_.old_table && mapping != options_.layout.ToJson()) {
+    return Status(Code::kBadValue, StrCat("the migration of this store reads ", old_table, " by the mapping ", mapping,
+                                          ", not by ", options_.layout.ToJson()));
+  }
   // Outputs are in one table; into which chains they go matters from when they do.
   if (old_table == options_.old_table && (state.log == options_.log || !Mirrors(state.phase))) return state;
   return Status(Code::kBadValue, StrCat("the migration of this store is from ", old_table, " to ", state.log,
@@ -130,6 +139,7 @@ Status StateStore::Change(Phase from, Phase to, const std::string& why) {
 }
 
 Result<bool> StateStore::ChangeIfLacking(int64_t outputs_max, Phase from, Phase to) {
+  BRAID_ASSERT(outputs_max >= 0 && from != to);
   bool changed = false;
   BRAID_CHECK_OK(InTransaction([&](Transaction& transaction) -> Status {
     BRAID_TRY(const State state, LoadToChange(transaction));
@@ -166,6 +176,25 @@ Status StateStore::SetVerified(int64_t seq, const std::string& why) {
     change.Document("$set", fields);
     return Set(transaction, state.phase, change.get());
   });
+}
+
+Status CheckNotUnderWay(Clients& clients, const std::string& database, const std::string& log) {
+  const Client client = clients.Acquire();
+  const auto states = client::CollectionOf(client.get(), database, MigrationOptions().state);
+  client::Bson filter;
+  filter.Text("_id", kMigrationId);
+  const client::CursorPtr cursor(mongoc_collection_find_with_opts(states.get(), filter.get(), nullptr, nullptr));
+  const bson_t* document = nullptr;
+  if (!mongoc_cursor_next(cursor.get(), &document)) {
+    bson_error_t error{};
+    return mongoc_cursor_error(cursor.get(), &error) ? client::FromError(error) : Status();
+  }
+  BRAID_TRY(const Phase phase, PhaseOf(client::TextOf(document, "phase")));
+  if (phase < Phase::kPreflight || phase > Phase::kDropping || client::TextOf(document, "log") != log) return {};
+  return Status(Code::kIllegalOperation,
+                StrCat("a migration from ", client::TextOf(document, "old_table"), " to ", log, " is under way (phase ",
+                       NameOf(phase), "): outputs go through `braid settlement migrate write` until the old table is ",
+                       "dropped; `migrate status` says what comes next"));
 }
 
 }  // namespace braid::settlement::migration

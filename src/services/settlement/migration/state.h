@@ -1,7 +1,8 @@
 // How far a migration is: what writers, readers and the migrator agree on, kept in the store (C6).
 //
 // The collection `settlement_migration` has these documents:
-//   {_id: "migration", phase, log, old_table, seq, hash, outputs, verified_seq, why, history: [{phase, at, why}, …],
+//   {_id: "migration", phase, log, old_table, mapping, seq, hash, outputs, verified_seq, why, history: [{phase, at,
+//   why}, …],
 //    turns: how often somebody had it to itself}
 //   {_id: "mirror of <log>", seq, outputs}
 // The first is the head of the single chain too: seq and hash of its newest output, and how many there are. Every write
@@ -59,7 +60,7 @@ class StateStore {
   Result<State> Load();
   Result<State> LoadIn(Transaction& transaction);
   /// The same for a transaction that is going to change the migration's document. It has the document to itself from
-  /// here on: who comes second is sent away at once, and what the first does is not done in vain.
+  /// here on: the second to come is refused at once, and the work of the first is not lost.
   Result<State> LoadToChange(Transaction& transaction);
 
   /// The head of the single chain moves on from `before`, in the transaction of the write.
@@ -92,6 +93,7 @@ class StateStore {
   Status Create();
   Status CreateCollection(const std::string& name);
   Status CreateDocuments();
+  Status CreateIndex();
   Status ChooseTable();
   Status AdoptHead();
 
@@ -106,5 +108,11 @@ class StateStore {
 
 /// The document of the migration, by its id.
 inline constexpr const char* kMigrationId = "migration";
+
+/// Whether outputs may go into the chains directly, or only through the migration that fills them (C6).
+/// kIllegalOperation, naming the phase, from the preflight of a migration into this log until the old table is dropped:
+/// what is appended to the chains directly is missing in the old table, and the chains would break at the next output
+/// that comes through it. Creates nothing in the store.
+Status CheckNotUnderWay(Clients& clients, const std::string& database, const std::string& log);
 
 }  // namespace braid::settlement::migration

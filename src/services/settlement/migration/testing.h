@@ -20,6 +20,7 @@ class MigrationStoreTest : public SettlementStoreTest {
     options.database = store_.database();
     options.log = log_;
     options.old_table = old_table_;
+    options.layout = layout_;
     options.batch_records_max = 17;
     return options;
   }
@@ -82,6 +83,7 @@ class MigrationStoreTest : public SettlementStoreTest {
 
   std::string log_ = MigrationOptions().log;
   std::string old_table_ = MigrationOptions().old_table;
+  OldLayout layout_;
   Generator generator_{{.symbols = 4, .cross_percent = 20, .seed = test::Seed()}};
   std::vector<std::string> model_;  // payloads
 };

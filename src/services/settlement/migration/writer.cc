@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <deque>
 
+#include "base/assert.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace braid::settlement::migration {
@@ -27,6 +29,22 @@ Status CheckRecord(OutputParser& parser, const OldRecord& record) {
   return CheckFits(*output);
 }
 
+// The record as a document; kBadValue if the output would not come back from it as it is.
+Status Keep(const OldRecord& record, const OldLayout& layout, client::Bson& document) {
+  const auto refused = [&](std::string_view why) {
+    return Status(Code::kBadValue, StrCat("output ", record.sequence, ", in the layout of the old table: ", why));
+  };
+  if (const Status kept = AppendTo(document, layout, record); !kept.ok()) return refused(kept.message());
+  if (layout.form != OldLayout::Form::kDocument) return {};
+  OutputParser parser;
+  BRAID_TRY(const OldRecord back, OldRecordOf(*document.get(), layout));
+  BRAID_TRY(const Output before, FromOld(parser, record));
+  const Result<Output> after = FromOld(parser, back);
+  if (!after.ok()) return refused(after.error().message());
+  if (EncodePayload(before) != EncodePayload(*after)) return refused("a document does not keep all of it");
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MigratingWriter>> MigratingWriter::Open(Clients& clients, const MigrationOptions& options) {
@@ -47,7 +65,7 @@ Result<MigratingWriter::Written> MigratingWriter::AppendNext(std::vector<Output>
 Result<MigratingWriter::Written> MigratingWriter::Write(std::vector<Output> outputs, bool give_sequences) {
   if (outputs.empty()) return Written();
   const MigrationOptions& options = store_->options();
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   const SessionGuard::Busy busy(store_->guard());
   Plan plan;
   Written written;
@@ -64,6 +82,7 @@ Result<MigratingWriter::Written> MigratingWriter::Write(std::vector<Output> outp
     BRAID_TRY(const int64_t brought_in, mirror_->EndBarrier());
     written.brought_in += brought_in;
   }
+  BRAID_ASSERT(plan.records.size() <= outputs.size());
   BRAID_CHECK_OK(options.Reached("write: stored"));
   BRAID_TRY(const int64_t brought_in, Finish(plan, outputs.back().output_seq));
   written.first_seq = outputs.front().output_seq;
@@ -77,6 +96,7 @@ Result<MigratingWriter::Written> MigratingWriter::Write(std::vector<Output> outp
 
 Status MigratingWriter::PlanIn(Transaction& transaction, std::vector<Output>& outputs, bool give_sequences,
                                Plan& plan) {
+  BRAID_ASSERT(plan.records.empty() && !IsBarrier(plan.state.phase));
   const State& state = plan.state;
   if (give_sequences) {
     int64_t sequence = state.seq;
@@ -89,16 +109,19 @@ Status MigratingWriter::PlanIn(Transaction& transaction, std::vector<Output>& ou
   const int64_t now = store_->options().NowMillis();
   OutputParser parser;
   for (auto output = fresh; output != outputs.end(); ++output) {
-    const OldRecord& record = plan.records.emplace_back(ToOld(*output, hash, now));
+    OldRecord& record = plan.records.emplace_back(ToOld(*output, hash, now));
+    if (!store_->options().layout.has_hashes()) record.prev_hash = record.hash = 0;
     BRAID_CHECK_OK(CheckRecord(parser, record));
     hash = record.hash;
   }
+  BRAID_ASSERT(static_cast<size_t>(plan.duplicates) + plan.records.size() == outputs.size());
   plan.behind = state.outputs - state.mirrored_outputs + static_cast<int64_t>(plan.records.size());
   return {};
 }
 
 // Outputs at or below the head: they must be what the table has. After the drop the chains compare them instead.
 Status MigratingWriter::CheckKnown(Transaction& transaction, std::span<const Output> outputs, Plan& plan) {
+  BRAID_ASSERT(!outputs.empty());
   plan.duplicates = static_cast<int64_t>(outputs.size());
   if (plan.state.phase == Phase::kDropped) {
     for (const Output& output : outputs) {
@@ -111,14 +134,15 @@ Status MigratingWriter::CheckKnown(Transaction& transaction, std::span<const Out
   client::Bson bounds;
   bounds.Integer("$gte", outputs.front().output_seq).Integer("$lte", outputs.back().output_seq);
   client::Bson filter;
-  filter.Document("_id", bounds);
+  const OldLayout& layout = store_->options().layout;
+  filter.Document(layout.sequence.c_str(), bounds);
   client::Bson sort;
-  sort.Integer("_id", 1);
+  sort.Integer(layout.sequence.c_str(), 1);
   OutputParser parser;
   auto next = outputs.begin();
   BRAID_CHECK_OK(transaction.Find(store_->options().old_table, filter.get(), {.sort = sort.get()},
                                   [&](const bson_t& document) -> Status {
-                                    BRAID_TRY(const OldRecord record, OldRecordOf(document));
+                                    BRAID_TRY(const OldRecord record, OldRecordOf(document, layout));
                                     if (next == outputs.end() || record.sequence != next->output_seq) return {};
                                     BRAID_TRY(const Output stored, FromOld(parser, record));
                                     if (EncodePayload(stored) == EncodePayload(*next)) ++next;
@@ -130,11 +154,13 @@ Status MigratingWriter::CheckKnown(Transaction& transaction, std::span<const Out
 }
 
 Status MigratingWriter::Insert(Transaction& transaction, const Plan& plan) {
+  BRAID_ASSERT(!plan.records.empty() && plan.records.front().sequence > plan.state.seq);  // they continue the head
   std::deque<client::Bson> documents;
   std::vector<const bson_t*> pointers;
   for (const OldRecord& record : plan.records) {
-    AppendTo(documents.emplace_back(), record);
-    pointers.push_back(documents.back().get());
+    client::Bson& document = documents.emplace_back();
+    BRAID_CHECK_OK(Keep(record, store_->options().LayoutIn(plan.state.phase), document));
+    pointers.push_back(document.get());
   }
   BRAID_CHECK_OK(transaction.Insert(store_->options().TableIn(plan.state.phase), pointers));
   const OldRecord& last = plan.records.back();
@@ -153,6 +179,7 @@ Result<int64_t> MigratingWriter::Finish(const Plan& plan, int64_t last) {
   BRAID_TRY(const int64_t brought_in, mirror_->UpTo(last, plan.records));
   if (plan.in_chains.empty()) return brought_in;
   BRAID_TRY(const std::vector<Appended> known, mirror_->chains().Append(plan.in_chains));
+  BRAID_ASSERT(known.size() == plan.in_chains.size());
   for (const Appended& one : known) BRAID_CHECK_OK(one.status);
   return brought_in;
 }
@@ -161,6 +188,7 @@ Result<int64_t> MigratingWriter::Finish(const Plan& plan, int64_t last) {
 // long as that gets on by at least as much as this writer adds. If it does not, writers bring in twice what they add,
 // so that the chains are caught up with in the end whatever the load is, and even if the migrator is gone.
 int64_t MigratingWriter::Help(const Plan& plan) {
+  BRAID_ASSERT(!plan.records.empty());
   const auto added = static_cast<int64_t>(plan.records.size());
   const int64_t batch = store_->options().batch_records_max;
   const bool near = plan.behind <= added + batch;

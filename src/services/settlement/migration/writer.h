@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/mutex.h"
 #include "services/settlement/migration/mirror.h"
 
 namespace braid::settlement::migration {
@@ -61,13 +61,13 @@ class MigratingWriter {
   Status PlanIn(Transaction& transaction, std::vector<Output>& outputs, bool give_sequences, Plan& plan);
   Status CheckKnown(Transaction& transaction, std::span<const Output> outputs, Plan& plan);
   Status Insert(Transaction& transaction, const Plan& plan);
-  Result<int64_t> Finish(const Plan& plan, int64_t last);
-  int64_t Help(const Plan& plan);
+  Result<int64_t> Finish(const Plan& plan, int64_t last) BRAID_REQUIRES(mu_);
+  int64_t Help(const Plan& plan) BRAID_REQUIRES(mu_);
 
   const std::unique_ptr<StateStore> store_;
   const std::unique_ptr<Mirror> mirror_;
-  std::mutex mu_;
-  int64_t behind_ = 0;  // outputs that the chains lacked after the batch before; guarded by mu_
+  Mutex mu_;
+  int64_t behind_ BRAID_GUARDED_BY(mu_) = 0;  // outputs that the chains lacked after the batch before
 };
 
 }  // namespace braid::settlement::migration

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/strings.h"
+#include "services/settlement/migration/state.h"
 #include "services/settlement/migration/testing.h"
 
 namespace braid::settlement::migration {
@@ -50,6 +51,24 @@ TEST_P(MigratingWriterTest, WhatCannotGoIntoTheChainsIsNotStored) {
     Write(*writer, 3);
   }
   ExpectModel();
+}
+
+// What went into the chains beside the migration would break them at the next output that comes through it.
+TEST_P(MigratingWriterTest, NothingGoesIntoTheChainsDirectlyWhileAMigrationIsUnderWay) {
+  const auto check = [&](const std::string& log) {
+    return CheckNotUnderWay(store_.clients(), store_.database(), log).code();
+  };
+  EXPECT_EQ(check(log_), Code::kOk);  // no migration was ever heard of
+  const auto writer = OpenWriter();
+  Write(*writer, 20);
+  EXPECT_EQ(check(log_), Code::kOk);
+  for (const Phase phase : {Phase::kVerified, Phase::kSwitched}) {
+    MigrateTo(phase);
+    EXPECT_EQ(check(log_), Code::kIllegalOperation);
+    EXPECT_EQ(check("another_log"), Code::kOk);
+  }
+  MigrateTo(Phase::kDropped);
+  EXPECT_EQ(check(log_), Code::kOk);
 }
 
 // An output counts once for each of its symbols.

@@ -1,13 +1,72 @@
-// Views::Check: the documents of a view beside those that the log makes.
+// Views::Check: the documents of a view beside those that the log makes, whose rows are folded again in memory.
+#include <functional>
+#include <memory>
+#include <string>
 #include <unordered_map>
 
 #include "base/strings.h"
 #include "client/fields.h"
 #include "services/settlement/views/follow.h"
+#include "services/settlement/views/kinds.h"
 #include "services/settlement/views/log_reader.h"
-#include "services/settlement/views/plan.h"
+#include "services/settlement/views/marks.h"
 
 namespace braid::settlement {
+namespace views {
+namespace {
+
+/// What a view should be, from the log alone.
+class Recount {
+ public:
+  using OnDocument = std::function<void(const std::string& id, const client::Bson& document)>;
+
+  static std::unique_ptr<Recount> Make(View view);
+  virtual ~Recount() = default;
+  /// Only what the marks say is applied.
+  virtual Status Add(const Batch& batch, const Marks& marks) = 0;
+  virtual void ForEach(const OnDocument& each) const = 0;
+};
+
+template <typename Kind>
+class RecountOf final : public Recount {
+ public:
+  Status Add(const Batch& batch, const Marks& marks) override {
+    Status status;
+    for (const Item& item : batch.items) {
+      Kind::ForEach(item, [&](std::string_view key, std::string_view id, const typename Kind::Effect& effect) {
+        if (!status.ok() || item.sequence > marks.Applied(PartitionOf(key), item.chain)) return;
+        status = Kind::Fold(effect, rows_[std::string(id)]);
+      });
+    }
+    return status;
+  }
+
+  void ForEach(const OnDocument& each) const override {
+    client::Bson document;
+    for (const auto& [id, row] : rows_) {
+      document.Clear();
+      document.Text("_id", id);
+      Kind::Write(row, document);
+      each(id, document);
+    }
+  }
+
+ private:
+  std::unordered_map<std::string, typename Kind::Row> rows_;
+};
+
+std::unique_ptr<Recount> Recount::Make(View view) {
+  switch (view) {
+    case View::kBalances: return std::make_unique<RecountOf<Balances>>();
+    case View::kTrades: return std::make_unique<RecountOf<Trades>>();
+    case View::kOrders: return std::make_unique<RecountOf<Orders>>();
+  }
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace views
+
 namespace {
 
 using client::Bson;
@@ -30,11 +89,16 @@ std::string JsonOf(std::string_view bytes) {
 
 class Checking {
  public:
-  Checking(views::Parts& parts, View view, CheckReport& report) : parts_(parts), view_(view), report_(report) {}
+  Checking(views::Core& core, View view, CheckReport& report) : core_(core), view_(view), report_(report) {}
 
   Status Run(const FollowOptions& options) {
-    BRAID_CHECK_OK(RunTransaction(parts_.clients, parts_.InTransaction(),
-                                  [&](Transaction& transaction) { return Load(transaction); }));
+    for (;;) {  // again if a rebuilt view took its place meanwhile
+      BRAID_CHECK_OK(views::FinishMove(core_.clients, core_.options.database, view_));
+      BRAID_CHECK_OK(RunTransaction(core_.clients, core_.InTransaction(),
+                                    [&](Transaction& transaction) { return Load(transaction); }));
+      BRAID_TRY(const views::Generation now, views::LoadGeneration(core_.clients, core_.options.database, view_));
+      if (now.number == generation_ && !moving_) break;
+    }
     const std::unique_ptr<views::Recount> recount = views::Recount::Make(view_);
     BRAID_TRY(const bool whole, Count(*recount, options));
     if (whole) Compare(*recount);
@@ -46,6 +110,12 @@ class Checking {
   Status Load(Transaction& transaction) {
     found_.clear();
     BRAID_TRY(const views::Generation now, views::GetGeneration(transaction, view_));
+    if (!now.has_times) {
+      return Status(Code::kOperationFailed, StrCat("the view ", NameOf(view_), " is of an earlier version, whose rows ",
+                                                   "had no times: build it again (recover --rebuild)"));
+    }
+    generation_ = now.number;
+    moving_ = !now.moving.empty();
     BRAID_TRY(marks_, Marks::Load(transaction, now.collection, Marks::All()));
     const Bson all;
     return transaction.Find(now.collection, all.get(), [&](const bson_t& document) {
@@ -58,17 +128,17 @@ class Checking {
   Result<bool> Count(views::Recount& recount, const FollowOptions& options) {
     const std::map<int64_t, int64_t> highest = marks_.Highest();
     std::map<int64_t, int64_t> stop_before;
-    BRAID_TRY(std::vector<ChainHead> heads, parts_.chains->Heads());
+    BRAID_TRY(std::vector<ChainHead> heads, core_.chains->Heads());
     for (const ChainHead& head : heads) {
       const auto place = highest.find(head.chain);
       stop_before[head.chain] = place == highest.end() ? 1 : place->second + 1;
     }
-    views::LogReader reader(parts_.clients, parts_.chains->options(), parts_.workers,
-                            {.batch_records_max = parts_.options.batch_records_max});
+    views::LogReader reader(core_.clients, core_.chains->options(), core_.workers,
+                            {.batch_records_max = core_.options.batch_records_max});
     BRAID_CHECK_OK(reader.Start({}, heads, stop_before));
     std::map<int64_t, int64_t> ends;
     for (;;) {
-      BRAID_CHECK_OK(parts_.CheckStop());
+      BRAID_CHECK_OK(core_.CheckStop());
       BRAID_TRY(const views::Batch batch, reader.Next());
       if (batch.empty()) break;
       BRAID_CHECK_OK(recount.Add(batch, marks_));
@@ -114,10 +184,12 @@ class Checking {
     report_.differences.push_back({view_, std::move(id), std::move(expected), std::move(found)});
   }
 
-  views::Parts& parts_;
+  views::Core& core_;
   const View view_;
   CheckReport& report_;
   Marks marks_;
+  int64_t generation_ = 0;  // as it was loaded
+  bool moving_ = false;
   std::vector<std::string> found_;
 };
 
@@ -126,7 +198,7 @@ class Checking {
 Result<CheckReport> Views::Check(const FollowOptions& options) {
   CheckReport report;
   for (const View view : kViews) {
-    BRAID_CHECK_OK(Checking(*parts_, view, report).Run(options));
+    BRAID_CHECK_OK(Checking(*core_, view, report).Run(options));
     if (!report.damage.empty()) break;  // the others would say the same
   }
   return report;

@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <future>
 
+#include "base/assert.h"
 #include "services/settlement/views/log_reader.h"
-#include "services/settlement/views/plan.h"
+#include "services/settlement/views/view_changes.h"
 
 namespace braid::settlement::views {
 namespace {
 
 // Where to read from: for each chain where the target is that is farthest behind.
-Result<Positions> LowestFloor(Parts& parts, const std::vector<Target>& targets) {
+Result<Positions> LowestFloor(Core& core, const std::vector<Target>& targets) {
   Positions lowest;
-  BRAID_CHECK_OK(RunTransaction(parts.clients, parts.InTransaction(), [&](Transaction& transaction) {
+  BRAID_CHECK_OK(RunTransaction(core.clients, core.InTransaction(), [&](Transaction& transaction) {
     for (size_t i = 0; i < targets.size(); ++i) {
       BRAID_TRY(const Marks marks, Marks::Load(transaction, targets[i].collection, {}));
       if (i == 0) lowest = marks.floor();
@@ -28,26 +29,30 @@ Result<Positions> LowestFloor(Parts& parts, const std::vector<Target>& targets) 
   return lowest;
 }
 
-// One batch to all targets: a transaction for each worker and target, then all floors in one.
+// One batch to all targets: as many transactions as there are workers, at least one for each target, then all floors in
+// one. Few large ones are quicker than many: neighbours are written together.
 class BatchApplier {
  public:
-  BatchApplier(Parts& parts, const FollowOptions& options, const Batch& batch)
-      : parts_(parts), options_(options), batch_(batch) {}
+  BatchApplier(Core& core, const FollowOptions& options, const Batch& batch)
+      : core_(core), options_(options), batch_(batch) {}
 
   /// Takes targets that fail out of the list.
   Status Apply(std::vector<Target>& targets) {
-    std::vector<std::unique_ptr<Plan>> plans(targets.size());
-    parts_.workers.Run(targets.size(), [&](size_t i) { plans[i] = Plan::Make(targets[i].view, batch_); });
-    const size_t workers = parts_.options.workers;
-    std::vector<Status> statuses(targets.size() * workers);
-    parts_.workers.Run(statuses.size(), [&](size_t i) {
-      statuses[i] = ApplyPart(targets[i / workers], *plans[i / workers], i % workers);
+    std::vector<std::unique_ptr<ViewChanges>> changes(targets.size());
+    core_.workers.Run(targets.size(), [&](size_t i) {
+      changes[i] = ViewChanges::Make(targets[i].view, batch_, targets[i].seen.get());
+    });
+    BRAID_ASSERT(std::ranges::all_of(changes, [](const auto& change) { return change != nullptr; }));
+    const size_t shares = std::max<size_t>(1, core_.options.workers / std::max<size_t>(1, targets.size()));
+    std::vector<Status> statuses(targets.size() * shares);
+    core_.workers.Run(statuses.size(), [&](size_t i) {
+      statuses[i] = ApplyShare(targets[i / shares], *changes[i / shares], {.number = i % shares, .of = shares});
     });
     Status failure;
     std::vector<Target> good;
     for (size_t i = 0; i < targets.size(); ++i) {
-      const auto begin = statuses.begin() + static_cast<std::ptrdiff_t>(i * workers);
-      const auto end = begin + static_cast<std::ptrdiff_t>(workers);
+      const auto begin = statuses.begin() + static_cast<std::ptrdiff_t>(i * shares);
+      const auto end = begin + static_cast<std::ptrdiff_t>(shares);
       const auto failed = std::find_if(begin, end, [](const Status& status) { return !status.ok(); });
       if (failed == end) {
         good.push_back(targets[i]);
@@ -63,50 +68,59 @@ class BatchApplier {
   }
 
  private:
-  Status ApplyPart(const Target& target, const Plan& plan, size_t worker) {
+  struct Share {
+    size_t number;
+    size_t of;
+  };
+  Status ApplyShare(const Target& target, const ViewChanges& changes, const Share& share) {
+    BRAID_ASSERT(share.number < share.of);
     Marks::Partitions partitions;
-    for (size_t i = worker; i < kPartitions; i += parts_.options.workers) partitions.insert(i);
-    return RunTransaction(parts_.clients, parts_.InTransaction(), [&](Transaction& transaction) {
-      return plan.Apply(transaction, target.collection, partitions);
+    for (size_t i = share.number; i < kPartitions; i += share.of) partitions.insert(i);
+    return RunTransaction(core_.clients, core_.InTransaction(), [&](Transaction& transaction) {
+      return changes.Apply(transaction, target.collection, partitions);
     });
   }
 
   Status RaiseFloors(const std::vector<Target>& targets) {
-    return RunTransaction(parts_.clients, parts_.InTransaction(), [&](Transaction& transaction) -> Status {
+    return RunTransaction(core_.clients, core_.InTransaction(), [&](Transaction& transaction) -> Status {
       for (const Target& target : targets) {
-        BRAID_TRY(Marks marks, Marks::Load(transaction, target.collection, {}));
+        BRAID_TRY(Marks marks, Marks::LoadForChange(transaction, target.collection, {}));
         BRAID_CHECK_OK(marks.RaiseFloor(transaction, batch_.ends));
       }
       return {};
     });
   }
 
-  Parts& parts_;
+  Core& core_;
   const FollowOptions& options_;
   const Batch& batch_;
 };
 
 }  // namespace
 
-Status Parts::CheckStop() const {
+Status Core::CheckStop() const {
   if (options.stop == nullptr || !options.stop->load()) return {};
   return Status(Code::kInterrupted, "interrupted; the next run goes on where this one ended");
 }
 
-Status FollowTargets(Parts& parts, std::vector<Target> targets, const FollowOptions& options, FollowReport& report) {
+Status FollowTargets(Core& core, std::vector<Target> targets, const FollowOptions& options, FollowReport& report) {
   if (targets.empty()) return {};
-  BRAID_TRY(const Positions from, LowestFloor(parts, targets));
-  BRAID_TRY(const std::vector<ChainHead> heads, parts.chains->Heads());  // after the marks, which must not be ahead
-  LogReader reader(parts.clients, parts.chains->options(), parts.workers,
-                   {.batch_records_max = parts.options.batch_records_max});
+  BRAID_ASSERT(core.chains != nullptr);
+  BRAID_TRY(const Positions from, LowestFloor(core, targets));
+  BRAID_TRY(const std::vector<ChainHead> heads, core.chains->Heads());  // after the marks, which must not be ahead
+  LogReader reader(core.clients, core.chains->options(), core.workers,
+                   {.batch_records_max = core.options.batch_records_max});
   BRAID_CHECK_OK(reader.Start(from, heads, options.stop_before));
+  int64_t expected = 0;
+  for (const ChainHead& head : heads) expected += head.records;
+  for (Target& target : targets) target.seen = from.empty() ? std::make_shared<SeenIds>(expected) : nullptr;
   Status failure;
   BRAID_TRY(Batch batch, reader.Next());
   while (!batch.empty() && !targets.empty()) {
-    BRAID_CHECK_OK(parts.CheckStop());
+    BRAID_CHECK_OK(core.CheckStop());
     // The next one is read while this one is applied.
     std::future<Result<Batch>> next = std::async(std::launch::async, [&] { return reader.Next(); });
-    const Status applied = BatchApplier(parts, options, batch).Apply(targets);
+    const Status applied = BatchApplier(core, options, batch).Apply(targets);
     if (applied.ok()) {
       report.records += batch.records;
       report.payload_bytes += batch.payload_bytes;
@@ -116,7 +130,7 @@ Status FollowTargets(Parts& parts, std::vector<Target> targets, const FollowOpti
     }
     BRAID_TRY(batch, next.get());
   }
-  if (!failure.ok()) BRAID_CHECK_OK(parts.CheckStop());
+  if (!failure.ok()) BRAID_CHECK_OK(core.CheckStop());
   for (const auto& [chain, damage] : reader.damage()) report.damage.push_back(damage);
   return failure;
 }

@@ -1,17 +1,20 @@
 // Applying the log to some generations of views.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/workers.h"
 #include "services/settlement/views/generation.h"
 #include "services/settlement/views/marks.h"
+#include "services/settlement/views/view_changes.h"
 
 namespace braid::settlement::views {
 
 /// What a Views is made of.
-struct Parts {
-  Parts(Clients& store, const ViewsOptions& chosen) : clients(store), options(chosen), workers(chosen.workers - 1) {}
+struct Core {
+  Core(Clients& store, const ViewsOptions& chosen) : clients(store), options(chosen), workers(chosen.workers - 1) {}
 
   Clients& clients;
   const ViewsOptions options;
@@ -26,12 +29,14 @@ struct Parts {
 /// A generation that is applied to.
 struct Target {
   View view;
-  std::string collection;
+  int64_t generation = 0;
+  std::string collection;         ///< that has the documents
+  std::shared_ptr<SeenIds> seen;  ///< FollowTargets() sees to it
 };
 
 /// Applies the log from the targets' marks to the chains' heads and adds to the report. A target that fails is left
 /// behind, the others go on; the first error is returned. kConflictingOperationInProgress: a target was replaced;
 /// kInterrupted: asked to stop, whatever a transaction that was given up for it says.
-Status FollowTargets(Parts& parts, std::vector<Target> targets, const FollowOptions& options, FollowReport& report);
+Status FollowTargets(Core& core, std::vector<Target> targets, const FollowOptions& options, FollowReport& report);
 
 }  // namespace braid::settlement::views

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/backoff.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace braid::settlement {
@@ -43,39 +45,39 @@ Follower::~Follower() { Stop(); }
 
 void Follower::Stop() {
   {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   if (thread_.joinable()) thread_.join();
 }
 
 Status Follower::CatchUp(const CatchUpOptions& options) {
   constexpr milliseconds kLookEvery(50);  // a signal handler can set `stop`, but not wake us
-  std::unique_lock lock(mu_);
+  MutexLock lock(mu_);
   patience_ = options.patience;
   impatient_since_ = steady_clock::now();
-  wake_.notify_all();
-  while (!wake_.wait_for(lock, kLookEvery, [this] { return ended_; })) {
+  wake_.NotifyAll();
+  while (!wake_.WaitFor(lock, kLookEvery, [this]() BRAID_REQUIRES(mu_) { return ended_; })) {
     if (options.stop == nullptr || !options.stop->load()) continue;
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   return outcome_;
 }
 
 bool Follower::ended() const {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   return ended_;
 }
 
 FollowerFigures Follower::figures() const {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   return figures_;
 }
 
 std::vector<ChainDamage> Follower::damage() const {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   std::vector<ChainDamage> all;
   for (const auto& [chain, damage] : damage_) all.push_back(damage);
   return all;
@@ -87,21 +89,21 @@ Result<std::vector<ViewProgress>> Follower::Progress() {
 }
 
 void Follower::Run() {
-  milliseconds retry = options_.retry_first;
+  Backoff backoff(options_.retry_first, options_.retry_most);
   Status outcome(Code::kInterrupted, "stopped; the next one goes on there");
   while (!stop_.load()) {
     const auto begin = steady_clock::now();
-    std::unique_lock lock(mu_);
+    MutexLock lock(mu_);
     const bool last = patience_.has_value();  // what is durable now, this pass will see
-    lock.unlock();
+    lock.Unlock();
     const Status passed = Pass();
     if (stop_.load()) break;
     if (!passed.ok()) NoteFailure(passed);
     const Status found = health();
-    lock.lock();
+    lock.Lock();
     if (passed.ok()) {
       figures_.last_error.clear();
-      retry = options_.retry_first;
+      backoff.Reset();
     }
     const bool hopeless = !passed.ok() && !views_->chains().clients().MayRecover(passed);
     if (hopeless || (last && (passed.ok() || steady_clock::now() - impatient_since_ >= *patience_))) {
@@ -109,14 +111,13 @@ void Follower::Run() {
       break;
     }
     // Between the beginnings of two passes, so that one that has much to do is followed by the next at once.
-    const auto next = passed.ok() ? begin + options_.interval : steady_clock::now() + retry;
-    if (!passed.ok()) retry = std::min(2 * retry, options_.retry_most);
-    wake_.wait_until(lock, next, [&] { return stop_.load() || (patience_ && !last); });
+    const auto next = passed.ok() ? begin + options_.interval : steady_clock::now() + backoff.Next();
+    wake_.WaitUntil(lock, next, [&]() BRAID_REQUIRES(mu_) { return stop_.load() || (patience_ && !last); });
   }
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   outcome_ = outcome;
   ended_ = true;
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 // One look at the log, and everything that is new applied.
@@ -136,7 +137,7 @@ Status Follower::Pass() {
 // A damaged chain may have been mended without a new record, so it is looked at again now and then.
 bool Follower::HasNews(const std::vector<ChainHead>& heads) const {
   if (!Same(heads, seen_)) return true;
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   return !damage_.empty() && steady_clock::now() - seen_at_ >= options_.retry_most;
 }
 
@@ -145,12 +146,12 @@ bool Follower::HasNews(const std::vector<ChainHead>& heads) const {
 Result<FollowReport> Follower::FollowSound() {
   for (;;) {
     FollowOptions follow;
-    std::unique_lock lock(mu_);
+    MutexLock lock(mu_);
     for (const auto& [view, why] : stuck_) follow.without.insert(view);
     const FollowerFigures before = figures_;
-    lock.unlock();
+    lock.Unlock();
     follow.on_progress = [&](int64_t records) {
-      const std::lock_guard guard(mu_);
+      const MutexLock guard(mu_);
       figures_.records = before.records + records;
       figures_.behind = std::max<int64_t>(0, before.behind - records);
     };
@@ -173,7 +174,7 @@ Status Follower::NoteProgress(const std::vector<ChainHead>& heads) {
     behind = std::max(behind, progress.behind);
     applied_seq = std::min(applied_seq.value_or(progress.applied_seq), progress.applied_seq);
   }
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   figures_.behind = behind;
   figures_.applied_seq = applied_seq.value_or(0);
   return {};
@@ -184,7 +185,7 @@ void Follower::NoteDamage(const std::vector<ChainDamage>& damage) {
   for (const ChainDamage& one : damage) now.emplace(one.chain, one);
   std::vector<ChainDamage> news;
   {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     for (const auto& [chain, one] : now) {
       if (!damage_.contains(chain)) news.push_back(one);
     }
@@ -196,7 +197,7 @@ void Follower::NoteDamage(const std::vector<ChainDamage>& damage) {
 
 void Follower::NoteFailure(const Status& why) {
   {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     ++figures_.failures;
     const bool begins = figures_.last_error.empty();
     figures_.last_error = why.ToString();
@@ -208,14 +209,14 @@ void Follower::NoteFailure(const Status& why) {
 
 void Follower::NoteStuck(View view, const Status& why) {
   {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     stuck_.emplace(view, why);
   }
   if (options_.on_failure) options_.on_failure(why);
 }
 
 Status Follower::health() const {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   if (!stuck_.empty()) return stuck_.begin()->second;
   if (damage_.empty()) return {};
   const ChainDamage& first = damage_.begin()->second;

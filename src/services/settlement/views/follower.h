@@ -3,16 +3,15 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "services/settlement/views/views.h"
 
 namespace braid::settlement {
@@ -93,17 +92,17 @@ class Follower {
   std::vector<ChainHead> seen_;  // up to here the latest pass went; empty after a failure
   std::chrono::steady_clock::time_point seen_at_;
 
-  mutable std::mutex mu_;
-  std::condition_variable wake_;
+  mutable Mutex mu_;
+  CondVar wake_;
   std::atomic<bool> stop_ = false;  // changed under mu_
-  // Guarded by mu_.
-  FollowerFigures figures_;
-  std::map<int64_t, ChainDamage> damage_;
-  std::map<View, Status> stuck_;                           // views that are not followed any further
-  std::optional<std::chrono::milliseconds> patience_;      // set: to catch up and end
-  std::chrono::steady_clock::time_point impatient_since_;  // the store has failed since then, or since it was asked to
-  bool ended_ = false;
-  Status outcome_;
+  FollowerFigures figures_ BRAID_GUARDED_BY(mu_);
+  std::map<int64_t, ChainDamage> damage_ BRAID_GUARDED_BY(mu_);
+  std::map<View, Status> stuck_ BRAID_GUARDED_BY(mu_);                       // views that are not followed any further
+  std::optional<std::chrono::milliseconds> patience_ BRAID_GUARDED_BY(mu_);  // set: to catch up and end
+  std::chrono::steady_clock::time_point impatient_since_
+      BRAID_GUARDED_BY(mu_);  // the store has failed since then, or since it was asked to
+  bool ended_ BRAID_GUARDED_BY(mu_) = false;
+  Status outcome_ BRAID_GUARDED_BY(mu_);
   std::thread thread_;
 };
 

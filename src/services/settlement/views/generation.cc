@@ -14,6 +14,8 @@ using client::Bson;
 
 namespace {
 
+constexpr int64_t kRowsWithTimes = 2;  // the layout of rows
+
 // The fields that people look for; what is found by _id needs none.
 std::vector<const char*> IndexOf(View view) {
   switch (view) {
@@ -44,8 +46,12 @@ std::vector<std::string> TextsOf(const bson_t& document, const char* field) {
 
 }  // namespace
 
-std::string CollectionName(View view, int64_t generation) {
-  return generation == 1 ? NameOf(view) : StrCat(NameOf(view), "_g", generation);
+std::string NewCollectionName(View view, int64_t generation) {
+  bson_oid_t unique;
+  bson_oid_init(&unique, nullptr);
+  char text[25];
+  bson_oid_to_string(&unique, text);
+  return StrCat(NameOf(view), "_g", generation, "_", text);
 }
 
 Result<std::optional<Generation>> FindGeneration(Transaction& transaction, View view) {
@@ -56,7 +62,11 @@ Result<std::optional<Generation>> FindGeneration(Transaction& transaction, View 
              .collection = std::string(client::TextOf(&document, "collection")),
              .last = client::IntegerOf(&document, "last"),
              .building = client::IntegerOf(&document, "building"),
-             .dead = TextsOf(document, "dead")};
+             .next = std::string(client::TextOf(&document, "next")),
+             .moving = std::string(client::TextOf(&document, "moving")),
+             .dead = TextsOf(document, "dead"),
+             .has_times = client::IntegerOf(&document, "rows") >= kRowsWithTimes,
+             .stuck = std::string(client::TextOf(&document, "stuck"))};
     return Status();
   }));
   return found;
@@ -83,7 +93,11 @@ Status StoreGeneration(Transaction& transaction, View view, const Generation& ge
       .Text("collection", generation.collection)
       .Integer("last", generation.last)
       .Integer("building", generation.building)
-      .Texts("dead", generation.dead);
+      .Text("next", generation.next)
+      .Text("moving", generation.moving)
+      .Texts("dead", generation.dead)
+      .Integer("rows", generation.has_times ? kRowsWithTimes : 1)
+      .Text("stuck", generation.stuck);
   if (is_new) {
     Bson document;
     document.Text("_id", NameOf(view));
@@ -128,7 +142,7 @@ Status CreateView(Clients& clients, const std::string& database, View view) {
   };
   BRAID_CHECK_OK(RunTransaction(clients, {.database = database}, look));
   if (exists) return {};
-  const Generation first{.number = 1, .collection = CollectionName(view, 1), .last = 1};
+  const Generation first{.number = 1, .collection = NameOf(view), .last = 1, .has_times = true};
   BRAID_CHECK_OK(CreateCollection(clients, database, view, first.collection));
   const Status created = RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
     BRAID_CHECK_OK(look(transaction));
@@ -137,6 +151,28 @@ Status CreateView(Clients& clients, const std::string& database, View view) {
     return Marks::Create(transaction, first.collection);
   });
   return created.code() == Code::kDuplicateKey ? Status() : created;  // another process was faster
+}
+
+// The new name has a collection only once and for good: a second rename, by a slower process, finds nothing to rename.
+Status FinishMove(Clients& clients, const std::string& database, View view) {
+  BRAID_TRY(const Generation now, LoadGeneration(clients, database, view));
+  if (now.moving.empty()) return {};
+  {
+    Bson rename;
+    rename.Text("renameCollection", StrCat(database, ".", now.moving))
+        .Text("to", StrCat(database, ".", now.collection))
+        .Bool("dropTarget", true);
+    const Client client = clients.Acquire();
+    const auto reply = client::RunCommand(client.get(), "admin", rename.get());
+    if (!reply.ok() && reply.error().code() != Code::kNamespaceNotFound) return reply.error();
+  }
+  return RunTransaction(clients, {.database = database}, [&](Transaction& transaction) -> Status {
+    BRAID_TRY(Generation generation, GetGeneration(transaction, view));
+    if (generation.moving != now.moving) return {};
+    generation.moving.clear();
+    BRAID_CHECK_OK(Marks::Settle(transaction, generation.collection));
+    return StoreGeneration(transaction, view, generation, false);
+  });
 }
 
 Status DropDead(Clients& clients, const std::string& database, View view) {

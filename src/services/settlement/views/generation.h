@@ -16,11 +16,15 @@ struct Generation {
   std::string collection;         // readers find the view here
   int64_t last = 0;               // the highest number ever given; none is given twice
   int64_t building = 0;           // 0: none
+  std::string next;               // the collection that is filled meanwhile
+  std::string moving;             // the one that is to be renamed to `collection`; empty: none
   std::vector<std::string> dead;  // collections that are to be dropped
+  bool has_times = false;         // rows have the time of their output; those of an earlier version have not
+  std::string stuck;              // why it could not be applied any further, if so
 };
 
-/// "balances", "balances_g2", …
-std::string CollectionName(View view, int64_t generation);
+/// A name for a collection that a view is built in, such as "balances_g2_65f0…": nobody has made it before.
+std::string NewCollectionName(View view, int64_t generation);
 
 /// Nothing if the view was never opened.
 Result<std::optional<Generation>> FindGeneration(Transaction& transaction, View view);
@@ -35,6 +39,9 @@ Status CreateCollection(Clients& clients, const std::string& database, View view
 
 /// Makes sure that the view has a first generation.
 Status CreateView(Clients& clients, const std::string& database, View view);
+
+/// Renames a collection that was built to that of its view, if that is still to be done.
+Status FinishMove(Clients& clients, const std::string& database, View view);
 
 /// Drops what the view's document says is dead.
 Status DropDead(Clients& clients, const std::string& database, View view);

@@ -3,26 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
+#include "base/assert.h"
 #include "base/strings.h"
-#include "services/settlement/views/exact.h"
 
 namespace braid::settlement::views {
 namespace {
 
 std::string Text(const bson_t& document, const char* field) { return std::string(client::TextOf(&document, field)); }
 
-bson_decimal128_t DecimalOf(const bson_t& document, const char* field) {
+int64_t TimeOf(const bson_t& document) {
   bson_iter_t iterator;
-  bson_decimal128_t value = Zero();
-  if (bson_iter_init_find(&iterator, &document, field)) bson_iter_decimal128(&iterator, &value);
-  return value;
+  return bson_iter_init_find(&iterator, &document, "at") && BSON_ITER_HOLDS_DATE_TIME(&iterator)
+             ? bson_iter_date_time(&iterator)
+             : 0;
 }
 
 // Prices and quantities as they were given: 1.50 is not 1.5. The log has no others, see Decimal.
 void AppendDecimal(client::Bson& fields, const char* name, const Decimal& text) {
-  bson_decimal128_t value = Zero();
+  bson_decimal128_t value{};
   bson_decimal128_from_string_w_len(text.data(), static_cast<int>(text.size()), &value);
   BSON_APPEND_DECIMAL128(fields.get(), name, &value);
 }
@@ -35,78 +36,79 @@ auto Rank(int64_t sequence, const OrderUpdate& update) {
 
 }  // namespace
 
-std::string Balances::IdOf(const BalanceEvent& event) {
-  std::string id;
-  id.reserve(event.user_id.text.size() + 1 + event.asset.size());
+void Balances::MakeId(const BalanceEvent& event, std::string& id) {
+  id.clear();
   for (const char c : event.user_id.text) c == ':' ? id += "%3A" : c == '%' ? id += "%25" : id += c;
   (id += ':') += event.asset;
-  return id;
 }
 
 Status Balances::Fold(const Effect& effect, Row& row) {
   if (row.sequence == 0) {
     row.user = effect.event->user_id.text;
     row.asset = effect.event->asset;
-    row.balance = Zero();
   }
   const auto where = [&] {
     return StrCat("balance of user ", row.user, " in ", row.asset, " after output ", effect.item->sequence,
                   " of symbol ", effect.item->chain);
   };
-  const auto delta = ParseExactly(effect.event->delta);
+  if (!row.problem.ok()) return row.problem.CausedBy(where());
+  const auto delta = Amount::Parse(effect.event->delta);
   if (!delta.ok()) return delta.error().CausedBy(where());
-  const auto sum = AddExactly(row.balance, *delta);
-  if (!sum.ok()) return sum.error().CausedBy(where());
-  row.balance = *sum;
-  row.sequence = std::max(row.sequence, effect.item->sequence);
+  row.balance += *delta;
+  const Item& item = *effect.item;
+  std::tie(row.sequence, row.at_ms) = std::max(std::tuple(row.sequence, row.at_ms), {item.sequence, item.at_ms});
   return {};
 }
 
 void Balances::Write(const Row& row, client::Bson& fields) {
   fields.Text("user_id", row.user).Text("asset", row.asset);
-  BSON_APPEND_DECIMAL128(fields.get(), "balance", &row.balance);
-  fields.Integer("seq", row.sequence);
+  row.balance.AppendTo(fields, "balance");
+  fields.Integer("seq", row.sequence).Date("at", row.at_ms);
 }
 
 Balances::Row Balances::Read(const bson_t& document) {
+  const auto balance = Amount::Read(document, "balance");
   return {.user = Text(document, "user_id"),
           .asset = Text(document, "asset"),
-          .balance = DecimalOf(document, "balance"),
-          .sequence = client::IntegerOf(&document, "seq")};
+          .balance = balance.value_or(Amount()),
+          .problem = balance.status(),
+          .sequence = client::IntegerOf(&document, "seq"),
+          .at_ms = TimeOf(document)};
 }
 
-std::string Trades::IdOf(const Item& item, size_t index) {
-  return fmt::format("{}:{:019}:{}", item.chain, item.sequence, index);
+void Trades::MakeId(const Item& item, size_t index, std::string& id) {
+  id.clear();
+  fmt::format_to(std::back_inserter(id), "{}:{:019}:{}", item.chain, item.sequence, index);
 }
 
 Status Trades::Fold(const Effect& effect, Row& row) {
-  row = {.trade = *effect.trade, .sequence = effect.item->sequence};
+  row = {.trade = *effect.trade, .sequence = effect.item->sequence, .at_ms = effect.item->at_ms};
   return {};
 }
 
-void Trades::Write(const Row& row, client::Bson& fields) {
-  fields.Text("trade_id", row.trade.trade_id.text)
-      .Integer("symbol_id", row.trade.symbol_id)
-      .Integer("seq", row.sequence);
-  AppendDecimal(fields, "price", row.trade.price);
-  AppendDecimal(fields, "qty", row.trade.qty);
-  fields.Text("buyer_id", row.trade.buyer_id.text).Text("seller_id", row.trade.seller_id.text);
+namespace {
+
+void WriteTrade(const Trade& trade, int64_t sequence, int64_t at_ms, client::Bson& fields) {
+  fields.Text("trade_id", trade.trade_id.text).Integer("symbol_id", trade.symbol_id).Integer("seq", sequence);
+  fields.Date("at", at_ms);
+  AppendDecimal(fields, "price", trade.price);
+  AppendDecimal(fields, "qty", trade.qty);
+  fields.Text("buyer_id", trade.buyer_id.text).Text("seller_id", trade.seller_id.text);
 }
 
-Trades::Row Trades::Read(const bson_t& document) {
-  return {.trade = {.trade_id = {Text(document, "trade_id")},
-                    .symbol_id = client::IntegerOf(&document, "symbol_id"),
-                    .price = TextOf(DecimalOf(document, "price")),
-                    .qty = TextOf(DecimalOf(document, "qty")),
-                    .buyer_id = {Text(document, "buyer_id")},
-                    .seller_id = {Text(document, "seller_id")}},
-          .sequence = client::IntegerOf(&document, "seq")};
+}  // namespace
+
+void Trades::Write(const Trade& trade, const Item& item, client::Bson& fields) {
+  WriteTrade(trade, item.sequence, item.at_ms, fields);
 }
+
+void Trades::Write(const Row& row, client::Bson& fields) { WriteTrade(row.trade, row.sequence, row.at_ms, fields); }
 
 Status Orders::Fold(const Effect& effect, Row& row) {
+  BRAID_ASSERT(effect.item->output.order_update.has_value());
   const OrderUpdate& update = *effect.item->output.order_update;
   if (Rank(effect.item->sequence, update) > Rank(row.sequence, row.update)) {
-    row = {.update = update, .sequence = effect.item->sequence};
+    row = {.update = update, .sequence = effect.item->sequence, .at_ms = effect.item->at_ms};
   }
   return {};
 }
@@ -115,7 +117,8 @@ void Orders::Write(const Row& row, client::Bson& fields) {
   fields.Text("user_id", row.update.user_id.text)
       .Integer("symbol_id", row.update.symbol_id)
       .Text("status", row.update.status)
-      .Integer("seq", row.sequence);
+      .Integer("seq", row.sequence)
+      .Date("at", row.at_ms);
 }
 
 Orders::Row Orders::Read(const bson_t& document) {
@@ -123,7 +126,8 @@ Orders::Row Orders::Read(const bson_t& document) {
                      .user_id = {Text(document, "user_id")},
                      .symbol_id = client::IntegerOf(&document, "symbol_id"),
                      .status = Text(document, "status")},
-          .sequence = client::IntegerOf(&document, "seq")};
+          .sequence = client::IntegerOf(&document, "seq"),
+          .at_ms = TimeOf(document)};
 }
 
 }  // namespace braid::settlement::views

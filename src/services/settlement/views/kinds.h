@@ -3,10 +3,11 @@
 //
 // A kind has
 //   Row                  a document as a struct
-//   ForEach(item, call)  calls call(key, id, effect) for each effect of an output; the key decides on the partition
+//   ForEach(item, call)  calls call(key, id, effect) for each effect of an output; the key decides on the partition,
+//                        and the id is only there during the call
 //   Fold(effect, row)    the row after the effect; a new row is Row()
 //   Write(row, bson)     the fields without _id;  Read(document) the row again
-//   kInsertOnly          no document is ever touched twice
+// Trades have nothing to read or to fold but for a recount: no document is ever touched twice.
 #pragma once
 
 #include <string>
@@ -15,27 +16,31 @@
 #include "client/fields.h"
 #include "client/handles.h"
 #include "services/settlement/output.h"
+#include "services/settlement/views/amount.h"
 #include "services/settlement/views/log_reader.h"
 
 namespace braid::settlement::views {
 
 struct Balances {
-  static constexpr bool kInsertOnly = false;
   struct Row {
     std::string user;
     std::string asset;
-    bson_decimal128_t balance = {};  // the zero of Decimal128, too
-    int64_t sequence = 0;            // 0: new
+    Amount balance;
+    Status problem;        // why the document's balance cannot be added to, if so
+    int64_t sequence = 0;  // 0: new
+    int64_t at_ms = 0;     // of the same output
   };
   struct Effect {
     const Item* item;
     const BalanceEvent* event;
   };
-  static std::string IdOf(const BalanceEvent& event);
+  static void MakeId(const BalanceEvent& event, std::string& id);
   template <typename Call>
   static void ForEach(const Item& item, const Call& call) {
+    std::string id;
     for (const BalanceEvent& event : item.output.balance_events) {
-      call(event.user_id.text, IdOf(event), Effect{&item, &event});
+      MakeId(event, id);
+      call(event.user_id.text, id, Effect{&item, &event});
     }
   }
   static Status Fold(const Effect& effect, Row& row);
@@ -44,35 +49,36 @@ struct Balances {
 };
 
 struct Trades {
-  static constexpr bool kInsertOnly = true;
   struct Row {
     Trade trade;
     int64_t sequence = 0;
+    int64_t at_ms = 0;
   };
   struct Effect {
     const Item* item;
     const Trade* trade;
   };
   /// By chain, not by symbol: two outputs of one sequence, which a source should not make, must not collide.
-  static std::string IdOf(const Item& item, size_t index);
+  static void MakeId(const Item& item, size_t index, std::string& id);
   template <typename Call>
   static void ForEach(const Item& item, const Call& call) {
     const std::vector<Trade>& trades = item.output.trades;
+    std::string id;
     for (size_t i = 0; i < trades.size(); ++i) {
-      const std::string id = IdOf(item, i);
+      MakeId(item, i, id);
       call(std::string_view(id).substr(0, id.rfind(':')), id, Effect{&item, &trades[i]});
     }
   }
   static Status Fold(const Effect& effect, Row& row);
+  static void Write(const Trade& trade, const Item& item, client::Bson& fields);
   static void Write(const Row& row, client::Bson& fields);
-  static Row Read(const bson_t& document);
 };
 
 struct Orders {
-  static constexpr bool kInsertOnly = false;
   struct Row {
     OrderUpdate update;
     int64_t sequence = 0;
+    int64_t at_ms = 0;
   };
   struct Effect {
     const Item* item;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/strings.h"
+#include "client/fields.h"
 #include "patterns/chains/hash.h"
+#include "patterns/chains/log.h"
 
 namespace braid::settlement::views {
 namespace {
@@ -21,6 +24,78 @@ bool IsItem(const ChainRecordView& record) { return record.also.empty() || recor
 
 }  // namespace
 
+bool ChainCursor::Damaged(int64_t sequence, std::string what) {
+  damage_ = {range_.chain, sequence, std::move(what)};
+  return false;
+}
+
+Result<bool> ChainCursor::Next() {
+  if (damage_) return false;
+  while (position_.sequence < range_.last) {
+    if (record_.segment == nullptr || index_ >= record_.segment->segment.records().size()) {
+      BRAID_TRY(const bool more, NextSegment());
+      if (!more) return false;
+    }
+    const ChainRecordView& record = record_.segment->segment.records()[index_++];
+    if (record.sequence <= position_.sequence) continue;
+    if (record.sequence > range_.last) break;
+    if (record.prev_hash != position_.hash) {
+      return Damaged(record.sequence, StrCat("prev_hash: expected ", chains::HexOf(position_.hash), " of sequence ",
+                                             position_.sequence, ", got ", chains::HexOf(record.prev_hash)));
+    }
+    if (record.sequence == range_.last && range_.last_hash && record.hash != *range_.last_hash) {
+      return Damaged(record.sequence, StrCat("hash in the head: expected ", chains::HexOf(record.hash), ", got ",
+                                             chains::HexOf(*range_.last_hash)));
+    }
+    BRAID_ASSERT(record.sequence > position_.sequence && record.sequence <= range_.last);
+    position_ = {record.sequence, record.hash, position_.records + 1};
+    record_.end = position_;
+    record_.view = &record;
+    return true;
+  }
+  return position_.sequence < range_.last && range_.last_hash
+             ? Damaged(range_.last, "the head names a record that the log does not have")
+             : false;
+}
+
+Result<bool> ChainCursor::NextSegment() {
+  if (fetched_.empty()) {
+    const Client client = clients_.Acquire();
+    BRAID_CHECK_OK(chains::FindSegments(
+        client.get(), log_,
+        {.chain = range_.chain, .from_sequence = position_.sequence + 1, .limit = range_.segments_ahead},
+        [&](const bson_t& document) {
+          fetched_.emplace_back(bson_copy(&document));
+          return Status();
+        }));
+  }
+  if (fetched_.empty()) {
+    return range_.last_hash
+               ? Damaged(range_.last, StrCat("the head names a record that the log does not have; its newest is ",
+                                             position_.sequence))
+               : false;
+  }
+  auto loaded = std::make_shared<LoadedSegment>();
+  loaded->document = std::move(fetched_.front());
+  fetched_.pop_front();
+  const Status status = loaded->segment.Read(*loaded->document);
+  if (!status.ok()) {
+    const int64_t first = client::IntegerOf(loaded->document.get(), "first_seq");  // for people: it may be a lie, too
+    return Damaged(std::max(first, position_.sequence + 1), std::string(status.message()));
+  }
+  if (!loaded->segment.problems().empty()) {
+    return Damaged(loaded->segment.records().front().sequence, loaded->segment.problems().front());
+  }
+  bson_iter_t stored;
+  if (bson_iter_init_find(&stored, loaded->document.get(), "created_at") && BSON_ITER_HOLDS_DATE_TIME(&stored)) {
+    loaded->at_ms = bson_iter_date_time(&stored);
+  }
+  BRAID_ASSERT(!loaded->segment.records().empty());
+  index_ = 0;
+  record_.segment = std::move(loaded);
+  return true;
+}
+
 // Contents are checked later than links, so that the first damage of a chain may be found last.
 void LogReader::Name(const ChainDamage& damage) {
   const auto [place, is_new] = damage_.emplace(damage.chain, damage);
@@ -34,6 +109,7 @@ void LogReader::End(const ChainDamage& damage) {
 
 Status LogReader::Start(const Positions& from, const std::vector<ChainHead>& heads,
                         const std::map<int64_t, int64_t>& stop_before) {
+  reached_ = from;
   std::map<int64_t, const ChainHead*> by_chain;
   for (const ChainHead& head : heads) by_chain.emplace(head.chain, &head);
   for (const auto& [chain, position] : from) {
@@ -130,9 +206,15 @@ Result<Batch> LogReader::Next() {
       ++batch.records;
       batch.payload_bytes += static_cast<int64_t>(view.payload.size());
       batch.ends[view.chain] = checked.record.end;
-      if (IsItem(view)) batch.items.push_back({view.chain, view.sequence, std::move(checked.output)});
+      if (IsItem(view)) {
+        batch.items.push_back({view.chain, view.sequence, checked.record.segment->at_ms, std::move(checked.output)});
+      }
     }
-    if (!batch.empty()) return batch;  // one may be empty of all but damage
+    if (batch.empty()) continue;  // of all but damage
+    BRAID_ASSERT(static_cast<int64_t>(batch.items.size()) <= batch.records && !batch.ends.empty());
+    batch.before = reached_;
+    for (const auto& [chain, end] : batch.ends) reached_[chain] = end;
+    return batch;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <deque>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "client/handles.h"
@@ -14,12 +15,17 @@ namespace {
 
 using client::Bson;
 
+constexpr const char* kMoving = "moving";
+
 std::string FloorId(const std::string& collection) { return StrCat(collection, ":floor"); }
 std::string PartitionId(const std::string& collection, size_t partition) { return StrCat(collection, ":", partition); }
 
 std::vector<std::string> IdsOf(const std::string& collection, const Marks::Partitions& partitions) {
   std::vector<std::string> ids = {FloorId(collection)};
-  for (const size_t partition : partitions) ids.push_back(PartitionId(collection, partition));
+  for (const size_t partition : partitions) {
+    BRAID_ASSERT(partition < kPartitions);
+    ids.push_back(PartitionId(collection, partition));
+  }
   return ids;
 }
 
@@ -105,6 +111,7 @@ Result<Marks> Marks::Load(Transaction& transaction, const std::string& collectio
     const std::string_view id = client::TextOf(&document, "_id");
     if (id == ids.front()) {
       marks.floor_ = ReadFloor(document);
+      marks.moving_ = bson_has_field(&document, kMoving);
       return Status();
     }
     auto& own = marks.own_[static_cast<size_t>(ToInteger(id.substr(collection.size() + 1)))];
@@ -123,12 +130,55 @@ Status Marks::Remove(Transaction& transaction, const std::string& collection) {
   return transaction.Remove(kMarks, filter.get());
 }
 
+Result<Marks> Marks::LoadForChange(Transaction& transaction, const std::string& collection,
+                                   const Partitions& partitions) {
+  BRAID_TRY(Marks marks, Load(transaction, collection, partitions));
+  if (marks.moving_) return Replaced();
+  return marks;
+}
+
+Status Marks::Move(Transaction& transaction, const std::string& from, const std::string& to) {
+  const std::vector<std::string> ids = IdsOf(from, All());
+  std::deque<Bson> moved;
+  BRAID_CHECK_OK(transaction.FindIds(kMarks, ids, [&](const bson_t& document) {
+    const std::string_view id = client::TextOf(&document, "_id");
+    Bson& copy = moved.emplace_back();
+    copy.Text("_id", StrCat(to, id.substr(from.size())));
+    bson_copy_to_excluding_noinit(&document, copy.get(), "_id", nullptr);
+    if (id == ids.front()) copy.Bool(kMoving, true);
+    return Status();
+  }));
+  if (moved.size() != ids.size()) return Replaced();
+  BRAID_CHECK_OK(Remove(transaction, from));
+  BRAID_CHECK_OK(Remove(transaction, to));
+  std::vector<const bson_t*> inserts;
+  inserts.reserve(moved.size());
+  for (const Bson& document : moved) inserts.push_back(document.get());
+  return transaction.Insert(kMarks, inserts);
+}
+
+Status Marks::Settle(Transaction& transaction, const std::string& collection) {
+  Bson filter;
+  filter.Text("_id", FloorId(collection));
+  Bson field;
+  field.Integer(kMoving, 1);
+  Bson change;
+  change.Document("$unset", field);
+  const Transaction::Update update{.filter = filter.get(), .change = change.get()};
+  return transaction.UpdateOnes(kMarks, {&update, 1}).status();
+}
+
 int64_t Marks::Applied(size_t partition, int64_t chain) const {
   const int64_t floor = SequenceOf(floor_, chain);
   const auto own = own_.find(partition);
   if (own == own_.end()) return floor;
   const auto place = own->second.find(chain);
   return place == own->second.end() ? floor : std::max(floor, place->second);
+}
+
+bool Marks::IsWithin(const Positions& positions) const {
+  return std::ranges::all_of(Highest(),
+                             [&](const auto& entry) { return entry.second <= SequenceOf(positions, entry.first); });
 }
 
 std::map<int64_t, int64_t> Marks::Highest() const {
@@ -144,7 +194,9 @@ std::map<int64_t, int64_t> Marks::Highest() const {
 Status Marks::Advance(Transaction& transaction, const Partitions& partitions, const Positions& ends) {
   std::deque<Bson> documents;
   std::vector<std::pair<std::string, const Bson*>> updates;
+  BRAID_ASSERT(!collection_.empty() && !moving_);  // nobody applies anything to marks that are being moved
   for (const size_t partition : partitions) {
+    BRAID_ASSERT(partition < kPartitions);
     std::map<int64_t, int64_t>& own = own_[partition];
     for (const auto& [chain, end] : ends) own[chain] = std::max(own[chain], end.sequence);
     std::erase_if(own, [&](const auto& entry) { return entry.second <= SequenceOf(floor_, entry.first); });
@@ -162,6 +214,7 @@ Status Marks::Advance(Transaction& transaction, const Partitions& partitions, co
 }
 
 Status Marks::RaiseFloor(Transaction& transaction, const Positions& ends) {
+  BRAID_ASSERT(!collection_.empty() && !moving_);
   Bson fields;
   int64_t highest = 0;
   bool raised = false;

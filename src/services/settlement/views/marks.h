@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "braid/transaction.h"
-#include "services/settlement/views/positions.h"
+#include "services/settlement/views/log_reader.h"
 
 namespace braid::settlement::views {
 
@@ -28,12 +28,22 @@ class Marks {
   static Status Create(Transaction& transaction, const std::string& collection);
   /// kConflictingOperationInProgress if the generation has no marks: another took its place.
   static Result<Marks> Load(Transaction& transaction, const std::string& collection, const Partitions& partitions);
-  /// Whoever has read them and not committed yet will fail: afterwards nothing is written to the collection any more.
+  /// As Load(). The same error while the documents that the marks are of are being moved to their place.
+  static Result<Marks> LoadForChange(Transaction& transaction, const std::string& collection,
+                                     const Partitions& partitions);
+  /// A transaction that has read them and not committed yet will fail: afterwards nothing is written to the collection
+  /// any more.
   static Status Remove(Transaction& transaction, const std::string& collection);
+  /// Puts the marks of the collection `from` in place of those of `to`, as being moved until Settle(). Whoever has read
+  /// either and not committed yet will fail.
+  static Status Move(Transaction& transaction, const std::string& from, const std::string& to);
+  static Status Settle(Transaction& transaction, const std::string& collection);
 
   /// What of a chain the partition's documents have.
   int64_t Applied(size_t partition, int64_t chain) const;
   const Positions& floor() const { return floor_; }
+  /// Whether the loaded partitions have nothing beyond these positions.
+  bool IsWithin(const Positions& positions) const;
   /// The highest of all loaded partitions, by chain.
   std::map<int64_t, int64_t> Highest() const;
 
@@ -45,6 +55,7 @@ class Marks {
  private:
   std::string collection_;
   Positions floor_;
+  bool moving_ = false;
   std::map<size_t, std::map<int64_t, int64_t>> own_;  // of each loaded partition, beyond the floor
 };
 

@@ -1,7 +1,15 @@
-// Views::Rebuild: a new generation beside the present one, and the switch.
+// Views::Rebuild: new generations beside the present ones, and the switch.
+//
+// A view is built in a collection of its own, with marks of its own. The switch is one transaction: the marks of the
+// new one become those of the view, as being moved. Then the collection is renamed to the view's name, and the marks
+// are settled. Nobody applies anything to marks that are being moved, so it does not matter which process does the
+// rest, or when: a process that meets such a view finishes it first.
 #include <algorithm>
+#include <deque>
 
+#include "base/assert.h"
 #include "base/strings.h"
+#include "client/command.h"
 #include "services/settlement/views/follow.h"
 
 namespace braid::settlement {
@@ -9,81 +17,130 @@ namespace {
 
 using views::Generation;
 using views::Marks;
+using views::Target;
 
 class Rebuilding {
  public:
-  Rebuilding(views::Parts& parts, View view) : parts_(parts), view_(view) {}
-
-  Result<FollowReport> Run(const FollowOptions& options) {
-    BRAID_CHECK_OK(views::DropDead(parts_.clients, parts_.options.database, view_));
-    BRAID_CHECK_OK(Begin());
-    BRAID_CHECK_OK(views::CreateCollection(parts_.clients, parts_.options.database, view_, collection_));
-    FollowReport report;
-    for (;;) {
-      BRAID_CHECK_OK(parts_.CheckStop());
-      report.damage.clear();
-      const Status followed = views::FollowTargets(parts_, {{view_, collection_}}, options, report);
-      // Another process that rebuilds the same view may have finished it.
-      if (!followed.ok() && followed.code() != Code::kConflictingOperationInProgress) return followed;
-      BRAID_TRY(const Switched switched, Switch());
-      if (switched == Switched::kYes) break;
-      if (switched == Switched::kNever) return GiveUp(report);
-    }
-    BRAID_CHECK_OK(views::DropDead(parts_.clients, parts_.options.database, view_));
-    return report;
-  }
-
- private:
   enum class Switched { kYes, kNotYet, kNever };
 
-  Status InTransaction(const std::function<Status(Transaction&, Generation&)>& body) {
-    return RunTransaction(parts_.clients, parts_.InTransaction(), [&](Transaction& transaction) -> Status {
-      BRAID_TRY(Generation now, views::GetGeneration(transaction, view_));
-      return body(transaction, now);
-    });
+  Rebuilding(views::Core& core, View view) : core_(core), view_(view) {}
+
+  View view() const { return view_; }
+  Target target() const {
+    BRAID_ASSERT(number_ != 0 && !collection_.empty());  // Begin() has chosen them
+    return {.view = view_, .generation = number_, .collection = collection_};
   }
 
-  // Goes on with what an earlier run has left. A number is never given twice, so a collection of a given-up build
-  // cannot be taken for this one.
+  // Goes on with what an earlier run has left. The collection is made before anyone else knows its name, which nobody
+  // makes again: so it cannot come back after it was renamed.
   Status Begin() {
-    return InTransaction([&](Transaction& transaction, Generation& now) -> Status {
-      const bool fresh = now.building == 0;
-      if (fresh) now.building = ++now.last;
+    BRAID_CHECK_OK(Finish());
+    BRAID_TRY(const Generation seen, views::LoadGeneration(core_.clients, core_.options.database, view_));
+    std::string made;
+    if (seen.building == 0 || seen.next.empty()) {
+      made = views::NewCollectionName(view_, seen.last + 1);
+      BRAID_CHECK_OK(views::CreateCollection(core_.clients, core_.options.database, view_, made));
+    }
+    BRAID_CHECK_OK(InTransaction([&](Transaction& transaction, Generation& now) -> Status {
+      if (now.building != 0 && now.next.empty()) BRAID_CHECK_OK(Forget(transaction, now));
+      const bool fresh = now.building == 0 && !made.empty();
+      if (now.building == 0 && !fresh) return Status(Code::kConflictingOperationInProgress, kGivenUp);
+      if (fresh) {
+        now.building = ++now.last;
+        now.next = made;
+      }
       number_ = now.building;
-      collection_ = views::CollectionName(view_, number_);
+      collection_ = now.next;
       if (!fresh) return {};
       BRAID_CHECK_OK(views::StoreGeneration(transaction, view_, now, false));
       return Marks::Create(transaction, collection_);
-    });
+    }));
+    if (made.empty() || made == collection_) return {};
+    const Client client = core_.clients.Acquire();  // another process was faster
+    return client::DropCollection(client.get(), core_.options.database, made);
   }
 
   // kNotYet: the present one has records that the new one lacks. kNever: it had them before the latest pass, which
-  // should have found them in the log. Removing the marks collides with everyone who applies to the present one right
-  // now, so that neither can miss the other.
+  // should have found them in the log. Moving the marks collides with everyone who applies to either right now, so that
+  // nobody can miss the other.
   Result<Switched> Switch() {
     Switched switched = Switched::kNotYet;
     std::map<int64_t, int64_t> highest;
     BRAID_CHECK_OK(InTransaction([&](Transaction& transaction, Generation& now) -> Status {
       switched = now.number >= number_ ? Switched::kYes : Switched::kNotYet;
       if (switched == Switched::kYes) return {};
-      if (now.building != number_) {
-        return Status(Code::kConflictingOperationInProgress, "another process has given up this rebuild: try again");
-      }
+      if (now.building != number_) return Status(Code::kConflictingOperationInProgress, kGivenUp);
       BRAID_TRY(const Marks present, Marks::Load(transaction, now.collection, Marks::All()));
       BRAID_TRY(const Marks next, Marks::Load(transaction, collection_, {}));
       highest = present.Highest();
       if (!Has(next, wanted_)) switched = Switched::kNever;
       if (!Has(next, highest)) return {};
-      BRAID_CHECK_OK(Marks::Remove(transaction, now.collection));
-      now.dead.push_back(now.collection);
-      now.number = number_;
-      now.collection = collection_;
-      now.building = 0;
       switched = Switched::kYes;
-      return views::StoreGeneration(transaction, view_, now, false);
+      return Replace(transaction, now);
     }));
     wanted_ = std::move(highest);
     return switched;
+  }
+
+  Status Finish() {
+    BRAID_CHECK_OK(views::FinishMove(core_.clients, core_.options.database, view_));
+    return views::DropDead(core_.clients, core_.options.database, view_);
+  }
+
+  /// Leaves the present one as it is; says why.
+  Result<std::string> GiveUp(const FollowReport& report) {
+    BRAID_CHECK_OK(InTransaction([&](Transaction& transaction, Generation& now) -> Status {
+      if (now.building != number_) return {};
+      now.building = 0;
+      now.next.clear();
+      now.dead.push_back(collection_);
+      BRAID_CHECK_OK(Marks::Remove(transaction, collection_));
+      return views::StoreGeneration(transaction, view_, now, false);
+    }));
+    BRAID_CHECK_OK(Finish());
+    std::string damage;
+    if (!report.damage.empty()) {
+      const ChainDamage& first = report.damage.front();
+      damage = StrCat(" (symbol ", first.chain, ", output ", first.sequence, ": ", first.what, ")");
+    }
+    return StrCat("the present view ", NameOf(view_), " has records that the log cannot give any more", damage,
+                  "; it was left as it is");
+  }
+
+ private:
+  static constexpr const char* kGivenUp = "another process has ended this rebuild: try again";
+
+  Status InTransaction(const std::function<Status(Transaction&, Generation&)>& body) {
+    return RunTransaction(core_.clients, core_.InTransaction(), [&](Transaction& transaction) -> Status {
+      BRAID_TRY(Generation now, views::GetGeneration(transaction, view_));
+      return body(transaction, now);
+    });
+  }
+
+  // What an earlier version has begun: its rows have no times.
+  Status Forget(Transaction& transaction, Generation& now) const {
+    const std::string old = StrCat(NameOf(view_), "_g", now.building);
+    now.dead.push_back(old);
+    now.building = 0;
+    return Marks::Remove(transaction, old);
+  }
+
+  // An earlier version gave every generation another name; what it has left is dropped.
+  Status Replace(Transaction& transaction, Generation& now) {
+    const std::string name = NameOf(view_);
+    if (now.collection != name) {
+      BRAID_CHECK_OK(Marks::Remove(transaction, now.collection));
+      now.dead.push_back(now.collection);
+    }
+    BRAID_CHECK_OK(Marks::Move(transaction, collection_, name));
+    now.number = number_;
+    now.collection = name;
+    now.building = 0;
+    now.next.clear();
+    now.moving = collection_;
+    now.has_times = true;
+    now.stuck.clear();
+    return views::StoreGeneration(transaction, view_, now, false);
   }
 
   static bool Has(const Marks& marks, const std::map<int64_t, int64_t>& sequences) {
@@ -92,26 +149,7 @@ class Rebuilding {
     });
   }
 
-  Status GiveUp(const FollowReport& report) {
-    BRAID_CHECK_OK(InTransaction([&](Transaction& transaction, Generation& now) -> Status {
-      if (now.building != number_) return {};
-      now.building = 0;
-      now.dead.push_back(collection_);
-      BRAID_CHECK_OK(Marks::Remove(transaction, collection_));
-      return views::StoreGeneration(transaction, view_, now, false);
-    }));
-    BRAID_CHECK_OK(views::DropDead(parts_.clients, parts_.options.database, view_));
-    std::string damage;
-    if (!report.damage.empty()) {
-      const ChainDamage& first = report.damage.front();
-      damage = StrCat(" (symbol ", first.chain, ", output ", first.sequence, ": ", first.what, ")");
-    }
-    return Status(Code::kRecordDamaged,
-                  StrCat("the present view ", NameOf(view_), " has records that the log cannot give any more", damage,
-                         "; it was left as it is"));
-  }
-
-  views::Parts& parts_;
+  views::Core& core_;
   const View view_;
   int64_t number_ = 0;
   std::string collection_;
@@ -120,8 +158,40 @@ class Rebuilding {
 
 }  // namespace
 
+Result<RebuildReport> Views::Rebuild(std::span<const View> chosen, const FollowOptions& options) {
+  std::deque<Rebuilding> building;
+  for (const View view : chosen) BRAID_CHECK_OK(building.emplace_back(*core_, view).Begin());
+  RebuildReport report;
+  while (!building.empty()) {
+    BRAID_CHECK_OK(core_->CheckStop());
+    report.replay.damage.clear();
+    std::vector<Target> targets;
+    targets.reserve(building.size());
+    for (const Rebuilding& one : building) targets.push_back(one.target());
+    const Status followed = views::FollowTargets(*core_, targets, options, report.replay);
+    // Another process that rebuilds the same view may have finished it.
+    if (!followed.ok() && followed.code() != Code::kConflictingOperationInProgress) return followed;
+    std::deque<Rebuilding> left;
+    for (Rebuilding& one : building) {
+      BRAID_TRY(const Rebuilding::Switched switched, one.Switch());
+      switch (switched) {
+        case Rebuilding::Switched::kYes: BRAID_CHECK_OK(one.Finish()); break;
+        case Rebuilding::Switched::kNotYet: left.push_back(std::move(one)); break;
+        case Rebuilding::Switched::kNever: {
+          BRAID_TRY(std::string why, one.GiveUp(report.replay));
+          report.kept.push_back(std::move(why));
+        }
+      }
+    }
+    building.swap(left);
+  }
+  return report;
+}
+
 Result<FollowReport> Views::Rebuild(View view, const FollowOptions& options) {
-  return Rebuilding(*parts_, view).Run(options);
+  BRAID_TRY(RebuildReport report, Rebuild({&view, 1}, options));
+  if (!report.kept.empty()) return Status(Code::kRecordDamaged, report.kept.front());
+  return std::move(report.replay);
 }
 
 }  // namespace braid::settlement

@@ -57,21 +57,18 @@ class Recovery {
 
   Status Replay() {
     const Stopwatch watch;
-    const int64_t total = options_.rebuild ? report_.verify.records : 0;
-    for (const View view : kViews) {
-      if (!options_.rebuild) break;
-      follow_.on_progress = [&, view](int64_t records) { Tell(StrCat("applied to ", NameOf(view)), records, total); };
-      const auto rebuilt = views_.Rebuild(view, follow_);
-      if (rebuilt.ok()) {
-        Add(*rebuilt);
-      } else if (rebuilt.error().code() == Code::kRecordDamaged) {
-        report_.kept.emplace_back(rebuilt.error().message());
-      } else {
-        return rebuilt.error();
-      }
+    if (options_.rebuild) {
+      follow_.on_progress = [this](int64_t records) { Tell("applied", records, report_.verify.records); };
+      BRAID_TRY(RebuildReport rebuilt, views_.Rebuild(kViews, follow_));
+      Add(rebuilt.replay);
+      report_.kept = std::move(rebuilt.kept);
     }
     // After a rebuild there is something to do only for a view that was kept.
-    follow_.on_progress = [this](int64_t records) { Tell("applied", records, 0); };
+    BRAID_TRY(const std::vector<ChainHead> heads, views_.chains().Heads());
+    BRAID_TRY(const std::vector<ViewProgress> progress, views_.Progress(heads));
+    int64_t behind = 0;
+    for (const ViewProgress& view : progress) behind = std::max(behind, view.behind);
+    follow_.on_progress = [this, behind](int64_t records) { Tell("applied", records, behind); };
     BRAID_TRY(const FollowReport followed, views_.Follow(follow_));
     Add(followed);
     report_.replay_seconds = watch.Seconds();

@@ -23,7 +23,7 @@ struct RecoverOptions {
 struct RecoverReport {
   /// With the damage that replay found, too: payloads that are no outputs.
   VerifyReport verify;
-  FollowReport replay;  ///< what was new to the views; with `rebuild` the sum over the views
+  FollowReport replay;  ///< what was new to the views
   std::optional<CheckReport> check;
   /// Views that could not be built again, because the damaged log no longer has what they are made of.
   std::vector<std::string> kept;

@@ -1,18 +1,21 @@
 // Views: what the settlement log amounts to, kept in documents that can be read at once (C8). Each is made from the
 // log alone, follows it while it grows, and can be thrown away and built again.
 //
-//   balances  {_id: "<user>:<asset>", user_id, asset, balance: Decimal128, seq}   (: and % in <user> are %3A and %25)
-//   trades    {_id: "<chain>:<seq>:<index>", trade_id, symbol_id, seq, price, qty, buyer_id, seller_id}
-//   orders    {_id: <order_id>, user_id, symbol_id, status, seq}
-// seq is the newest output_seq that had an effect on the document. Ids are strings: 7 and "7" are the same user.
+//   balances  {_id: "<user>:<asset>", user_id, asset, balance, seq, at}   (: and % in <user> are %3A and %25)
+//   trades    {_id: "<chain>:<seq>:<index>", trade_id, symbol_id, seq, at, price, qty, buyer_id, seller_id}
+//   orders    {_id: <order_id>, user_id, symbol_id, status, seq, at}
+// A balance is a Decimal128, or a string if it has more than 34 digits: it is exact in any case (amount.h).
+// seq is the newest output_seq that had an effect on the document, at the time when the log stored that output. Ids are
+// strings: 7 and "7" are the same user.
 //
 // How far a view is. Records of different chains become durable in any order, so that no single number says what was
-// applied: a view's place is one sequence a chain. A chain is applied in its own order; the order between chains does
+// applied: a view's place is one sequence per chain. A chain is applied in its own order; the order between chains does
 // not matter, as balances are sums, trades are only added, and of an order the update with the highest sequence stays.
 // A record of several chains (C9) counts as one of the smallest of them.
 //
 // The collection settlement_views has, for a view in the collection C:
-//   {_id: "<view>", generation, collection: C, last, building, dead: […]}  where readers find it, and rebuilds
+//   {_id: "<view>", generation, collection: C, last, building, next, moving, dead: […], rows, stuck}  where it is;
+//   rebuilds
 //   {_id: "C:floor", applied_seq, chains: {"<chain>": {seq, hash, records}}}   every document has what is up to here
 //   {_id: "C:0"} … {_id: "C:63"}, each {applied_seq, chains: {"<chain>": seq}}   what its documents have beyond that
 // Documents are spread over 64 partitions by user, order or sequence: a fixed number, so that the number of workers may
@@ -45,11 +48,12 @@ struct ViewsOptions {
   std::string database = "settlement";
   /// The log's collection, as in ChainsOptions.
   std::string log = "engine_output_log";
-  /// Transactions side by side, each for the users (orders, trades) of its partitions. Default 4, 1..64; may change
-  /// from run to run.
+  /// Transactions side by side, each for the users (orders, trades) of its partitions; at least one for each view.
+  /// Default 4, 1..64; may change from run to run.
   uint32_t workers = 4;
-  /// Records applied at a time: more is faster and takes more memory. Default 20000, 1..100000.
-  uint32_t batch_records_max = 20'000;
+  /// Records applied at a time, but no more than 32 MiB of payloads: more is faster and takes more memory. Default
+  /// 50000, 1..100000.
+  uint32_t batch_records_max = 50'000;
   /// Ends Follow(), Rebuild() and Check() with kInterrupted when it becomes true; may be null.
   const std::atomic<bool>* stop = nullptr;
   Status Validate() const;
@@ -74,14 +78,23 @@ struct FollowReport {
   bool ok() const { return damage.empty(); }
 };
 
+struct RebuildReport {
+  FollowReport replay;
+  /// Views that stay as they are, and why: the log no longer has what they are made of.
+  std::vector<std::string> kept;
+};
+
 /// How far a view is.
 struct ViewProgress {
   View view = View::kBalances;
   std::string collection;
   int64_t generation = 0;
+  bool has_times = true;    ///< its rows have the times of their outputs; those of an earlier version have not
+  bool moving = false;      ///< a rebuilt one is being put in its place
   int64_t applied_seq = 0;  ///< the newest output that it has
   int64_t records = 0;      ///< how many it has; one of several chains counts in each
   int64_t behind = 0;       ///< how many the log has that it has not
+  std::string stuck;        ///< why it could not be applied any further; empty if it could
 };
 
 struct ViewDifference {
@@ -101,7 +114,7 @@ struct CheckReport {
 };
 
 namespace views {
-struct Parts;
+struct Core;
 }
 
 /// The views of one log. Any thread, any number of processes. The Clients must outlive it.
@@ -114,21 +127,22 @@ class Views {
   Views& operator=(const Views&) = delete;
 
   /// Applies what the log has and the views have not, up to each chain's newest record as of now. Every record's hash
-  /// and link is checked first. An error: the store failed, or a balance cannot be exact (kOverflow); the same call
-  /// again goes on where this one ended.
+  /// and link is checked first. An error: the store failed, or a balance was made into something that cannot be added
+  /// to (kOverflow), which stops its view; the same call again goes on where this one ended.
   Result<FollowReport> Follow(const FollowOptions& options = {});
 
-  /// Builds the view again from the first record on, beside the one that is there, and puts it in its place in one
-  /// transaction once it has all that the present one has; then the old one is dropped. Others may append, follow and
-  /// read meanwhile. After a kill the next call goes on. kRecordDamaged: the log no longer has what the present view is
-  /// made of; the present view stays.
+  /// Builds views again from the first record on, in collections beside those that are there, and renames each once it
+  /// has all that the present one has: it keeps its name, and readers see the one or the other. Others may append,
+  /// follow and read meanwhile. After a kill the next call goes on. The log is read once for all of them.
+  Result<RebuildReport> Rebuild(std::span<const View> views, const FollowOptions& options = {});
+  /// Of one. kRecordDamaged: it was kept as it is.
   Result<FollowReport> Rebuild(View view, const FollowOptions& options = {});
 
   /// Recounts every view from the log, as far as the view says it is, and compares. Others may append and follow. Reads
   /// a view in one transaction, which must end within the store's limit (60 s by default); memory grows with the view.
   Result<CheckReport> Check(const FollowOptions& options = {});
 
-  /// Calls `read` with the collection that has the view now; once more if the view was replaced while it read.
+  /// Calls `read` with the view's collection; once more if the view was replaced while it read.
   Status Read(View view, const std::function<Status(const std::string& collection)>& read);
 
   /// The highest sequence that every document of the view has seen of each chain.
@@ -140,8 +154,8 @@ class Views {
   Chains& chains();
 
  private:
-  explicit Views(std::unique_ptr<views::Parts> parts);
-  std::unique_ptr<views::Parts> parts_;
+  explicit Views(std::unique_ptr<views::Core> core);
+  std::unique_ptr<views::Core> core_;
 };
 
 /// As Views::Progress(), of a store where nothing is created for it: only of views that are there.

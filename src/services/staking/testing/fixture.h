@@ -113,7 +113,8 @@ class StakingTest : public braid::test::StoreTest {
   static std::string Describe(const AuditReport& report) {
     std::string text = StrCat(report.differences_total, " differences");
     for (const Difference& one : report.differences) {
-      text += StrCat("\n", one.where, " ", one.id, " ", one.field, ": ", one.expected, " expected, ", one.found);
+      text += StrCat("\n", one.where, " ", one.id, " ", one.field, ": ", ToText(one.expected), " expected, ",
+                     ToText(one.found));
     }
     return text;
   }

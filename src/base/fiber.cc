@@ -1,0 +1,186 @@
+#include "base/fiber.h"
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <memory>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/mutex.h"
+#include "base/sanitized.h"
+#include "base/work.h"
+
+namespace braid {
+namespace {
+
+namespace context = boost::context;
+
+// Memory is only used as far as the stack grows.
+constexpr size_t kStackBytes = 2u << 20;
+constexpr size_t kIdleStacksMax = 64;
+
+}  // namespace
+
+// A stack and the loop on it that runs the bodies of fibers. `caller` is the thread's own stack while this one runs.
+struct Fiber::Stack {
+  Stack() {
+    context::protected_fixedsize_stack allocator(kStackBytes);
+    const context::stack_context memory = allocator.allocate();
+    self = context::fiber(std::allocator_arg, context::preallocated(memory.sp, memory.size, memory), allocator,
+                          [this](context::fiber&& from) {
+                            caller = std::move(from);
+                            while (body != nullptr) {
+                              (*body)();
+                              body = nullptr;
+                              Leave();
+                            }
+                            return std::move(caller);
+                          });
+  }
+  ~Stack() {
+    Enter();  // with nothing to run: the loop ends
+  }
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+
+  // From the thread to the stack, until that leaves.
+  void Enter() {
+    Stack* const outer = std::exchange(current, this);
+    self = std::move(self).resume();
+    current = outer;
+  }
+  // From the stack to the thread, until somebody enters again.
+  void Leave() { caller = std::move(caller).resume(); }
+  // The same in the middle of a body: the thread goes on with somebody else's work.
+  void LeaveWork() {
+    Work* const work = Work::Exchange(nullptr);
+    if (work != nullptr) work->Leave();
+    Leave();
+    Work::Exchange(work);
+    if (work != nullptr) work->Enter();
+  }
+
+  static thread_local Stack* current;  // the one that this thread is on; null: its own
+
+  context::fiber self;    // while it does not run
+  context::fiber caller;  // while it runs
+  const std::function<void()>* body = nullptr;
+  Fiber* fiber = nullptr;
+};
+
+thread_local Fiber::Stack* Fiber::Stack::current = nullptr;
+
+// Stacks that are not in use.
+class Fiber::Stacks {
+ public:
+  static Stacks& Instance() {
+    static Stacks& stacks = *new Stacks();  // never destroyed: a fiber may end while the process does
+    return stacks;
+  }
+  Stack* Take() {
+    {
+      const MutexLock lock(mu_);
+      if (!idle_.empty()) {
+        Stack* stack = idle_.back().release();
+        idle_.pop_back();
+        return stack;
+      }
+    }
+    return new Stack();
+  }
+  void Return(Stack* stack) {
+    std::unique_ptr<Stack> owned(stack);
+    const MutexLock lock(mu_);
+    if (idle_.size() < kIdleStacksMax) idle_.push_back(std::move(owned));
+  }
+
+ private:
+  Mutex mu_;
+  std::vector<std::unique_ptr<Stack>> idle_ BRAID_GUARDED_BY(mu_);
+};
+
+// The sanitizers lose track when stacks are switched.
+bool Fiber::GivesThreadsBack() { return !kSanitized; }
+
+Fiber::~Fiber() { BRAID_ASSERT(stack_ == nullptr); }
+
+bool Fiber::Run(const std::function<void()>& body) {
+  BRAID_ASSERT(stack_ == nullptr);
+  if (!GivesThreadsBack()) {
+    body();
+    return true;
+  }
+  stack_ = Stacks::Instance().Take();
+  stack_->body = &body;
+  stack_->fiber = this;
+  gave_way_ = false;
+  return Enter();
+}
+
+bool Fiber::Resume() { return Enter(); }
+
+bool Fiber::Enter() {
+  while (true) {
+    turn_end_ = {};
+    stack_->Enter();
+    if (stack_->body == nullptr) {
+      Stacks::Instance().Return(std::exchange(stack_, nullptr));
+      return true;
+    }
+    // From here on, once it is marked as parked, another thread may run the fiber.
+    Parking* const parking = std::exchange(parking_, nullptr);
+    gave_way_ = parking == nullptr;
+    if (gave_way_) {
+      later_();
+      return false;
+    }
+    parking->fiber_ = this;
+    auto awake = Parking::State::kAwake;
+    if (parking->state_.compare_exchange_strong(awake, Parking::State::kParked)) return false;
+    parking->state_.store(Parking::State::kAwake);  // it was woken before it had parked
+  }
+}
+
+bool Fiber::IsTurnOver() {
+  const Stack* const stack = Stack::current;
+  if (stack == nullptr || !stack->fiber->later_) return false;
+  Fiber& fiber = *stack->fiber;
+  const auto now = std::chrono::steady_clock::now();
+  // The first time that is asked, little has been done yet: requests that are quick never read the clock.
+  if (fiber.turn_end_ == std::chrono::steady_clock::time_point()) {
+    fiber.turn_end_ = now + (fiber.gave_way_ ? kTurn : kFirstTurn);
+  }
+  return now >= fiber.turn_end_;
+}
+
+void Fiber::GiveWay() {
+  if (!IsTurnOver()) return;
+  Stack::current->LeaveWork();  // without a parking: it can go on at once
+}
+
+void Parking::Park() {
+  Fiber::Stack* const stack = Fiber::Stack::current;
+  if (stack == nullptr) return ParkThread();
+  stack->fiber->parking_ = this;
+  stack->LeaveWork();
+}
+
+void Parking::ParkThread() {
+  MutexLock lock(mu_);
+  woken_.Wait(lock, [this] { return state_.load() == State::kWoken; });
+  state_.store(State::kAwake);
+}
+
+void Parking::Unpark() {
+  const MutexLock lock(mu_);
+  const State before = state_.exchange(State::kWoken);
+  if (before == State::kParked) {
+    Fiber* const fiber = fiber_;
+    state_.store(State::kAwake);
+    fiber->ready_();
+  } else {
+    woken_.NotifyOne();
+  }
+}
+
+}  // namespace braid

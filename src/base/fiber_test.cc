@@ -1,0 +1,188 @@
+#include "base/fiber.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace braid {
+namespace {
+
+// Threads that run what is ready, as the server's loops do.
+class ReadyQueue {
+ public:
+  explicit ReadyQueue(size_t threads) {
+    for (size_t i = 0; i < threads; ++i) {
+      threads_.emplace_back([this] {
+        while (const auto next = Take()) next();
+      });
+    }
+  }
+  ~ReadyQueue() {
+    {
+      const MutexLock lock(mu_);
+      ended_ = true;
+    }
+    changed_.NotifyAll();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  void Post(std::function<void()> work) {
+    {
+      const MutexLock lock(mu_);
+      queue_.push_back(std::move(work));
+    }
+    changed_.NotifyOne();
+  }
+
+ private:
+  std::function<void()> Take() {
+    MutexLock lock(mu_);
+    changed_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return ended_ || !queue_.empty(); });
+    if (queue_.empty()) return nullptr;
+    auto next = std::move(queue_.front());
+    queue_.pop_front();
+    return next;
+  }
+
+  Mutex mu_;
+  CondVar changed_;
+  std::deque<std::function<void()>> queue_ BRAID_GUARDED_BY(mu_);
+  bool ended_ BRAID_GUARDED_BY(mu_) = false;
+  std::vector<std::thread> threads_;
+};
+
+TEST(FiberTest, RunsToItsEndWithoutParking) {
+  Fiber fiber([] { FAIL() << "nothing has parked"; });
+  int runs = 0;
+  EXPECT_TRUE(fiber.Run([&] { ++runs; }));
+  EXPECT_TRUE(fiber.Run([&] { ++runs; }));
+  EXPECT_EQ(runs, 2);
+}
+
+TEST(FiberTest, ParksAndGoesOn) {
+  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "under a sanitizer a function that parks blocks its thread";
+  int ready = 0;
+  Fiber fiber([&] { ++ready; });
+  Parking parking;
+  std::vector<int> steps;
+  const std::function<void()> body = [&] {
+    steps.push_back(1);
+    parking.Park();
+    steps.push_back(2);
+  };
+  EXPECT_FALSE(fiber.Run(body));
+  EXPECT_EQ(ready, 0);
+  parking.Unpark();
+  parking.Unpark();  // a second time is no second wait
+  EXPECT_EQ(ready, 1);
+  EXPECT_EQ(steps, std::vector{1});
+  EXPECT_TRUE(fiber.Resume());
+  EXPECT_EQ(steps, (std::vector{1, 2}));
+}
+
+TEST(FiberTest, UnparkBeforeParkIsNotLost) {
+  Fiber fiber([] { FAIL() << "it never gave its thread back"; });
+  Parking parking;
+  EXPECT_TRUE(fiber.Run([&] {
+    parking.Unpark();
+    parking.Park();
+  }));
+}
+
+TEST(FiberTest, GivesWayWhenItsTurnIsOver) {
+  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "under a sanitizer a function that parks blocks its thread";
+  int later = 0;
+  Fiber fiber([] { FAIL() << "it has not waited"; }, [&] { ++later; });
+  bool others_had_their_turn = false;
+  const std::function<void()> body = [&] {
+    Fiber::GiveWay();  // it has only begun
+    EXPECT_EQ(later, 0);
+    while (!others_had_their_turn) Fiber::GiveWay();
+  };
+  EXPECT_FALSE(fiber.Run(body));
+  EXPECT_EQ(later, 1);
+  EXPECT_FALSE(fiber.Resume());
+  EXPECT_EQ(later, 2);
+  others_had_their_turn = true;
+  EXPECT_TRUE(fiber.Resume());
+}
+
+TEST(FiberTest, NobodyGivesWayWithoutAFiberOrAPlaceToGoOn) {
+  EXPECT_FALSE(Fiber::IsTurnOver());
+  Fiber::GiveWay();
+  Fiber fiber([] { FAIL() << "it has not waited"; });
+  EXPECT_TRUE(fiber.Run([] { Fiber::GiveWay(); }));
+}
+
+TEST(FiberTest, AThreadBlocksWhereAFiberParks) {
+  Parking parking;
+  bool woken = false;
+  std::thread thread([&] {
+    parking.Park();
+    woken = true;
+  });
+  parking.Unpark();
+  thread.join();
+  EXPECT_TRUE(woken);
+}
+
+// Many more fibers than threads wait for each other in a ring: each hands a token on to the next, all of them many
+// times.
+TEST(FiberTest, ManyFibersWaitOnFewThreads) {
+  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "under a sanitizer a function that parks blocks its thread";
+  constexpr size_t kFibers = 300;
+  constexpr int kRounds = 50;
+  struct Member {
+    Mutex mu;
+    bool token BRAID_GUARDED_BY(mu) = false;
+    Parking parking;
+    std::unique_ptr<Fiber> fiber;
+    std::function<void()> body;
+  };
+  std::vector<Member> members(kFibers);
+  std::atomic<size_t> ended{0};
+  std::atomic<int> passed{0};
+  {
+    ReadyQueue queue(2);
+    const auto give = [](Member& member) {
+      const MutexLock lock(member.mu);
+      member.token = true;
+      member.parking.Unpark();
+    };
+    for (size_t i = 0; i < kFibers; ++i) {
+      Member& member = members[i];
+      member.body = [&, i] {
+        for (int round = 0; round < kRounds; ++round) {
+          while (true) {
+            {
+              const MutexLock lock(members[i].mu);
+              if (std::exchange(members[i].token, false)) break;
+            }
+            members[i].parking.Park();
+          }
+          ++passed;
+          give(members[(i + 1) % kFibers]);
+        }
+      };
+      member.fiber = std::make_unique<Fiber>([&, i] {
+        queue.Post([&, i] {
+          if (members[i].fiber->Resume()) ++ended;
+        });
+      });
+    }
+    for (Member& member : members) {
+      queue.Post([&] {
+        if (member.fiber->Run(member.body)) ++ended;
+      });
+    }
+    give(members[0]);
+    while (ended < kFibers) std::this_thread::yield();
+  }
+  EXPECT_EQ(passed, static_cast<int>(kFibers) * kRounds);
+}
+
+}  // namespace
+}  // namespace braid

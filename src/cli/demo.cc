@@ -1,0 +1,152 @@
+// braid demo: a store with data of all services and a gentle load, served as by braid serve, and a guide to it.
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "base/descriptors.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "base/utc_text.h"
+#include "cli/demo/directory.h"
+#include "cli/demo/guide.h"
+#include "cli/demo/loads.h"
+#include "cli/serving.h"
+#include "cli/subcommands.h"
+#include "embedded/engine_clients.h"
+
+namespace braid::cli {
+namespace {
+
+// A port in use that nobody asked for by its number is passed over, as are so many after it.
+constexpr uint16_t kDemoPorts = 20;
+
+struct DemoArgs {
+  ServeArgs serve;
+  double seconds = 0;  // 0: until it is stopped
+  double speed = 1;
+  bool quiet = false;
+};
+
+void AddDemoOptions(CLI::App& app, DemoArgs& args) {
+  args.serve.store.clear();
+  args.serve.log_level = "warning";
+  app.add_option("--store", args.serve.store,
+                 "Directory of the data, which is kept; a demo that is there goes on. By default a temporary one that "
+                 "is removed at the end.")
+      ->type_name("DIR");
+  app.add_option("--port", args.serve.server.port, "TCP port; 0 takes a free one.")
+      ->check(CLI::Range(0, 65535))
+      ->type_name("PORT")
+      ->capture_default_str();
+  app.add_option("--http-port", args.serve.http.server.port,
+                 "TCP port of the page and the HTTP API; 0 takes a free one.")
+      ->check(CLI::Range(0, 65535))
+      ->type_name("PORT")
+      ->capture_default_str();
+  app.add_option("--seconds", args.seconds, "Ends by itself after so long.")
+      ->check(CLI::PositiveNumber)
+      ->type_name("S");
+  app.add_option("--speed", args.speed, "How many times faster than usual everything happens, 0.1 to 100.")
+      ->check(CLI::Range(0.1, 100.0))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--quiet", args.quiet, "The guide only, not what happens.");
+}
+
+// Threads inherit the mask: called before the first one starts, so that only AwaitEndOfDemo() sees the signals.
+sigset_t BlockDemoSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGUSR1, SIG_IGN);
+  return signals;
+}
+
+void AwaitEndOfDemo(const sigset_t& signals, double seconds) {
+  if (seconds == 0) {
+    int signal = 0;
+    sigwait(&signals, &signal);
+    return;
+  }
+  const auto nanos = static_cast<int64_t>(seconds * 1e9);
+  const timespec limit{.tv_sec = nanos / 1'000'000'000, .tv_nsec = nanos % 1'000'000'000};
+  sigtimedwait(&signals, nullptr, &limit);
+}
+
+// What differs from a server: small, quickly ended, and content with another port.
+void FitToDemo(const CLI::App& app, ServeArgs& serve) {
+  serve.engine.cache_bytes = 128ull << 20;
+  serve.engine.memory_limit_bytes = 128ull << 20;
+  serve.server.connections_max = 1000;
+  serve.http.server.connections_max = 1000;
+  serve.server.stop_grace = std::chrono::milliseconds(500);
+  if (app.count("--port") == 0) serve.ports = kDemoPorts;
+  if (app.count("--http-port") == 0) serve.http_ports = kDemoPorts;
+}
+
+void PrintDemoEvent(std::string_view text) {
+  // The time of day is enough here: 12:00:00Z.
+  const std::string line = StrCat(UtcText(Clock::System().NowMillis()).substr(11, 8), "Z  ", text, "\n");
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+}
+
+std::string PortRemark(const char* what, uint16_t wanted, uint16_t taken) {
+  return StrCat("Port ", wanted, " is in use, so ", what, " is on port ", taken, ".");
+}
+
+Status RunDemo(const CLI::App& app, DemoArgs& args) {
+  const sigset_t signals = BlockDemoSignals();
+  log::Init(log::LevelOf(args.serve.log_level));
+  if (const Status raised = RaiseDescriptorLimit(); !raised.ok()) log::warn("{}", raised.message());
+  BRAID_TRY(const demo::Directory directory, demo::Directory::Make(args.serve.store));
+  args.serve.store = directory.path();
+  FitToDemo(app, args.serve);
+  BRAID_CHECK_OK(CheckServeArgs(args.serve));
+  BRAID_CHECK_OK(FitConnections(args.serve));
+  const uint16_t port = args.serve.server.port;
+  const uint16_t http_port = args.serve.http.server.port;
+  BRAID_TRY(const std::unique_ptr<Serving> serving, Serving::Open(args.serve));
+  demo::GuideInput guide{.address = serving->address(),
+                         .http_address = serving->http_address(),
+                         .store = directory.path(),
+                         .temporary = directory.temporary()};
+  if (args.serve.server.port != port) guide.remarks.push_back(PortRemark("MongoDB", port, args.serve.server.port));
+  if (args.serve.http.server.port != http_port) {
+    guide.remarks.push_back(PortRemark("HTTP", http_port, args.serve.http.server.port));
+  }
+
+  embedded::EngineClients clients(serving->engine(), serving->handler());
+  std::atomic<bool> show = false;  // what happens, from the guide on
+  BRAID_TRY(const std::unique_ptr<demo::Journal> journal, demo::Journal::Open(clients, [&](std::string_view text) {
+              if (show) PrintDemoEvent(text);
+            }));
+  demo::Loads loads(clients, *journal, args.speed);
+  BRAID_CHECK_OK(loads.Open(demo::AllLoads()));
+  std::printf("%s\n", demo::Guide(guide).c_str());
+  std::fflush(stdout);
+  show = !args.quiet;
+  loads.Start();
+  AwaitEndOfDemo(signals, args.seconds);
+  loads.Stop();
+  clients.Clear();
+  serving->Stop();
+  if (loads.failures() == 0) return {};
+  return Status(Code::kOperationFailed, StrCat(loads.failures(), " steps of the loads failed; the log says why"));
+}
+
+}  // namespace
+
+Action SetUpDemo(CLI::App& app) {
+  const auto args = std::make_shared<DemoArgs>();
+  AddDemoOptions(app, *args);
+  return [&app, args] { return RunDemo(app, *args); };
+}
+
+}  // namespace braid::cli

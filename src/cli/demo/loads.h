@@ -1,0 +1,52 @@
+// Loads: runs every load on a thread of its own until told to stop.
+#pragma once
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "cli/demo/load.h"
+
+namespace braid::cli::demo {
+
+/// One thread starts and stops it. The Clients and the Journal must outlive it.
+class Loads {
+ public:
+  /// `speed`: how much shorter the pauses between steps are.
+  Loads(Clients& clients, Journal& journal, double speed)
+      : setting_{.clients = clients, .journal = journal, .stop = stop_}, speed_(speed) {}
+  /// Stop().
+  ~Loads() { Stop(); }
+  Loads(const Loads&) = delete;
+  Loads& operator=(const Loads&) = delete;
+
+  /// Opens the loads side by side and returns once each service has data, or with the first error.
+  Status Open(std::span<const LoadKind> kinds);
+  /// Begins with the steps.
+  void Start();
+  /// Ends the steps under way and closes the loads.
+  void Stop();
+
+  /// Steps that failed; each was logged, and is tried again unless the store has failed for good.
+  uint64_t failures() const { return failures_; }
+
+ private:
+  void Run(const LoadKind& kind);
+  void Opened(const Status& status);
+  void AwaitStart();
+  void Pause(std::chrono::milliseconds pause);
+
+  std::atomic<bool> stop_ = false;
+  std::atomic<uint64_t> failures_ = 0;
+  const Setting setting_;
+  const double speed_;
+  Mutex mu_;
+  CondVar changed_;
+  size_t opened_ BRAID_GUARDED_BY(mu_) = 0;
+  Status failure_ BRAID_GUARDED_BY(mu_);  // the first of an opening
+  bool started_ BRAID_GUARDED_BY(mu_) = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace braid::cli::demo

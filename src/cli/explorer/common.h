@@ -1,0 +1,71 @@
+// What the subcommands of `braid explorer` share: options, the open index, the options of a generated chain, and how
+// answers are printed.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "braid/embedded.h"
+#include "client/handles.h"
+#include "services/explorer/explorer.h"
+#include "services/explorer/json.h"
+#include "services/explorer/source/chain_generator.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace braid::cli::explorer {
+
+using braid::explorer::AppendAt;
+using braid::explorer::AppendOptional;
+
+struct ExplorerCommon {
+  std::string store = "./data";
+  braid::explorer::ExplorerOptions options;
+  bool json = false;
+};
+
+/// Adds --store, --db and --json.
+void AddExplorerOptions(CLI::App& app, ExplorerCommon& common);
+
+/// Adds --at.
+void AddAtOption(CLI::App& app, std::string& at);
+
+/// The store and the index on it, which is closed first.
+struct OpenedExplorer {
+  std::unique_ptr<Clients> clients;
+  std::unique_ptr<braid::explorer::Explorer> explorer;
+};
+Result<OpenedExplorer> OpenExplorer(const ExplorerCommon& common, StoreUse use);
+
+/// "epoch 7 (0x…)", for people.
+std::string Describe(const braid::explorer::At& at);
+
+/// "error": {"code", "message"}; nothing if it is OK.
+void AppendError(const Status& status, client::Bson& json);
+/// With --json an error is an object too. Gives the error back.
+Status PrintError(const ExplorerCommon& common, const Status& error);
+
+/// A field of a document as people read it; - if it is missing or null.
+std::string FieldText(const bson_t& document, const char* name);
+
+/// Every field of a document, one line each.
+void PrintFields(const bson_t& document);
+
+/// Rows as a table with a title for each column, which is also the name of the field.
+void PrintTable(std::span<const char* const> columns, const std::vector<client::BsonPtr>& rows);
+
+struct ChainArgs {
+  braid::explorer::source::ChainOptions options;
+  std::string from;  // a directory with real transactions; empty: all are made up
+};
+
+void AddChainOptions(CLI::App& app, ChainArgs& args);
+
+/// The real transactions, none without --from.
+Result<std::vector<braid::explorer::source::TransactionPtr>> RealTransactions(const ChainArgs& args);
+
+}  // namespace braid::cli::explorer

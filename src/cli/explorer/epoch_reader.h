@@ -1,0 +1,71 @@
+// Epochs of files, one JSON object per line, parsed ahead by a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "braid/status.h"
+#include "cli/transfer/lines.h"
+#include "services/explorer/epoch.h"
+
+namespace braid::cli::explorer {
+
+/// Where an epoch was read.
+struct EpochPlace {
+  int64_t files_before = 0;
+  std::string file;
+  uint64_t line = 0;
+
+  std::string ToString() const;  ///< "file:17"
+};
+
+/// Reads the files in their order, packed with gzip or not; "-" is standard input. Holds a bounded number of epochs and
+/// bytes. One thread at a time; Position() and files_done() any.
+class EpochReader {
+ public:
+  /// The first `skip_epochs` are neither parsed nor given.
+  explicit EpochReader(std::vector<std::string> files, int64_t skip_epochs = 0);
+  ~EpochReader();
+  EpochReader(const EpochReader&) = delete;
+  EpochReader& operator=(const EpochReader&) = delete;
+
+  struct Batch {
+    std::vector<braid::explorer::Epoch> epochs;
+    std::vector<EpochPlace> places;  // of each
+  };
+  /// Waits for at least one epoch and gives all that are ready; none: the end, or `stop` became true. A file that
+  /// cannot be read and a line that is no epoch are an error that names them, given after all epochs before them;
+  /// nothing follows.
+  Result<Batch> Next(const std::atomic<bool>& stop);
+
+  /// The file that is being read and its line, for people.
+  std::string Position() const;
+  /// Files read to their end.
+  int64_t files_done() const { return files_done_.load(std::memory_order_relaxed); }
+
+ private:
+  void ReadFiles();
+  Status ReadFile(size_t index);
+  Status ReadLine(EpochPlace place, std::string_view line);
+
+  const std::vector<std::string> files_;
+  int64_t to_skip_;  // of the thread alone
+  std::atomic<int64_t> files_done_ = 0;
+  mutable Mutex mu_;
+  CondVar changed_;
+  Batch ready_ BRAID_GUARDED_BY(mu_);
+  size_t ready_bytes_ BRAID_GUARDED_BY(mu_) = 0;            // of their lines
+  transfer::Lines* lines_ BRAID_GUARDED_BY(mu_) = nullptr;  // of the file that is being read
+  EpochPlace position_ BRAID_GUARDED_BY(mu_);
+  Status failure_ BRAID_GUARDED_BY(mu_);
+  bool ended_ BRAID_GUARDED_BY(mu_) = false;
+  bool closing_ BRAID_GUARDED_BY(mu_) = false;
+  std::thread thread_;
+};
+
+}  // namespace braid::cli::explorer

@@ -1,0 +1,43 @@
+// The options of braid serve.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "braid/status.h"
+#include "cli/serve_http.h"
+#include "engine/commands/engine.h"
+#include "engine/wire/server.h"
+
+namespace CLI {
+class App;
+}
+
+namespace braid::cli {
+
+struct ServeArgs {
+  std::string store = "./data";
+  bool check_config = false;
+  std::string log_level = "info";
+  std::string log_format = "text";
+  int64_t slow_millis = 100;
+  std::string log_file;  // empty: standard error
+  int lifetime_seconds = 60;
+  commands::EngineOptions engine;
+  HttpArgs http;
+  /// How many ports are tried, from the given one upwards, until one is free.
+  uint16_t ports = 1;
+  uint16_t http_ports = 1;
+  wire::ServerOptions server{.stop_grace = std::chrono::seconds(3)};  // the whole end is to take less than five
+};
+
+void AddServeOptions(CLI::App& app, ServeArgs& args);
+
+/// What is wrong with the options together, found without opening the store or a port. Completes those of the engine.
+Status CheckServeArgs(ServeArgs& args);
+
+/// Fewer connections than asked for if the system does not allow enough open files for them and the store; says so in
+/// the log. kBadValue if it does not allow any.
+Status FitConnections(ServeArgs& args);
+
+}  // namespace braid::cli

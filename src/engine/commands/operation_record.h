@@ -1,0 +1,41 @@
+// OperationRecord: what is written down of an operation that took long: a line of the log, a document of
+// system.profile.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "engine/bson/builder.h"
+#include "engine/commands/request.h"
+#include "engine/txn/operation.h"
+
+namespace braid::commands {
+
+/// "insert", "query", "update", "remove", "getmore" or "command", as MongoDB calls them.
+std::string_view OperationKind(std::string_view command);
+/// "db.collection"; "db.$cmd" of a command that names none.
+std::string OperationNamespace(std::string_view database, bson::View command);
+
+/// An operation at its end. Everything in it outlives the record.
+struct OperationRecord {
+  const txn::Operation& operation;
+  const Request& request;
+  const Status& outcome;
+  bson::View reply;  // the fields of the command itself; empty if it failed
+  std::chrono::nanoseconds duration;
+  int64_t ended_millis;
+
+  std::string ns() const;
+  /// Documents that the reply holds; -1: it is not one of documents.
+  int64_t returned() const;
+};
+
+/// As MongoDB's profiler writes it: op, ns, command, keysExamined, docsExamined, …, planSummary, ts, client, appName.
+/// Has an _id, since every document here has. A long command is cut.
+bson::Document ProfileEntry(const OperationRecord& record);
+
+/// One line, without values of documents.
+void LogSlowOperation(const OperationRecord& record);
+
+}  // namespace braid::commands

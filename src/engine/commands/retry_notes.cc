@@ -1,0 +1,67 @@
+#include "engine/commands/retry_notes.h"
+
+#include "base/strings.h"
+#include "engine/bson/builder.h"
+#include "engine/storage/keys.h"
+
+namespace braid::commands {
+
+const bson::Document* RetryNotes::Find(int32_t statement) const {
+  auto at = runs_.upper_bound(statement);
+  if (at == runs_.begin()) return nullptr;
+  const auto& [first, run] = *--at;
+  return statement - first < run.count ? &run.result : nullptr;
+}
+
+void RetryNotes::Add(int32_t statement, bson::Document result) {
+  if (auto at = runs_.upper_bound(statement); at != runs_.begin()) {
+    auto& [first, run] = *--at;
+    if (first + run.count == statement && run.result.bytes() == result.bytes()) {
+      ++run.count;
+      if (changed_.empty() || changed_.back() != first) changed_.push_back(first);
+      return;
+    }
+  }
+  runs_.emplace(statement, Run{1, std::move(result)});
+  changed_.push_back(statement);
+}
+
+void RetryNotes::Store(storage::WriteSet& writes, std::string_view lsid, int64_t number) {
+  for (const std::string& key : obsolete_) writes.Delete(key);
+  obsolete_.clear();
+  for (const int32_t first : changed_) {
+    const Run& run = runs_.at(first);
+    bson::Builder note;
+    note.Append("count", run.count);
+    if (!run.result.empty()) note.Append("result", run.result);
+    writes.Put(storage::StatementsKey(lsid, number, first), note.Finish().bytes());
+  }
+  changed_.clear();
+}
+
+Status RetryNotes::Load(const storage::Store& store, std::string_view lsid, int64_t number) {
+  runs_.clear();
+  changed_.clear();
+  const auto cursor = store.NewCursor(storage::StatementsRange(lsid, number), {});
+  for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
+    const bson::View note(cursor->value());
+    const bson::Value count = note.Find("count");
+    if (!count.Is(bson::Type::kInt32)) {
+      return {Code::kStorageCorrupt, StrCat("a note of session ", Hex(lsid), " is damaged")};
+    }
+    Run run{count.AsInt32(), {}};
+    if (const bson::Value result = note.Find("result"); result.Is(bson::Type::kObject)) {
+      run.result = bson::Document(result.AsView());
+    }
+    runs_.emplace(storage::FirstStatementOf(cursor->key()), std::move(run));
+  }
+  return cursor->status();
+}
+
+void RetryNotes::Forget(std::string_view lsid, int64_t number) {
+  for (const auto& [first, run] : runs_) obsolete_.push_back(storage::StatementsKey(lsid, number, first));
+  runs_.clear();
+  changed_.clear();
+}
+
+}  // namespace braid::commands

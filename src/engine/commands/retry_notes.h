@@ -1,0 +1,42 @@
+// RetryNotes: which statements of a retryable write are done and what they answered, in memory and in the store.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/bson/value.h"
+#include "engine/storage/store.h"
+
+namespace braid::commands {
+
+/// The notes of one transaction number of one session. A run of consecutive statements with the same result is one note
+/// and one key, so that a statement costs the same whether it is the first or the fifty-thousandth. Used by one request
+/// at a time.
+class RetryNotes {
+ public:
+  bool empty() const { return runs_.empty(); }
+  /// The result that the statement had; null: it was not run.
+  const bson::Document* Find(int32_t statement) const;
+  void Add(int32_t statement, bson::Document result);
+
+  /// Adds what is new since the last call to a commit, and removes from the store what was forgotten.
+  void Store(storage::WriteSet& writes, std::string_view lsid, int64_t number);
+  /// Reads what the store has, in place of what is known here.
+  Status Load(const storage::Store& store, std::string_view lsid, int64_t number);
+  /// The number is superseded: its notes go with the next Store().
+  void Forget(std::string_view lsid, int64_t number);
+
+ private:
+  struct Run {
+    int32_t count = 1;
+    bson::Document result;  // as the command wants it back; empty for inserts
+  };
+  std::map<int32_t, Run> runs_;        // by their first statement
+  std::vector<int32_t> changed_;       // first statements of runs that the store does not have like this
+  std::vector<std::string> obsolete_;  // keys in the store that are to be removed
+};
+
+}  // namespace braid::commands

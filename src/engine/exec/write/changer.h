@@ -1,0 +1,68 @@
+// Changer: finds the documents of a query, locks each, checks it again and changes it.
+//
+// A plain statement finds its candidates in a snapshot, then for each one: locks the document, reads its newest
+// version, checks the filter again if it changed meanwhile, changes it, commits. Nothing waits while it holds a lock: a
+// lock that cannot be had makes the statement commit what it has, let go of everything and try again (so there is no
+// deadlock), up to maxTimeMS.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "engine/exec/plan/plan.h"
+#include "engine/exec/plan/stage.h"
+#include "engine/exec/write/access.h"
+
+namespace braid::write {
+
+constexpr size_t kBatchBytesMax = 4u << 20;  // changed by one statement before it commits and lets others in
+
+/// What a statement writes with. It outlives the statement.
+struct Writer {
+  txn::Context& context;
+  std::atomic<uint64_t>& conflicts;        // how many locks of other writers were waited for
+  std::function<uint64_t()> cluster_time;  // the newest: for documents with a zero timestamp
+};
+
+/// Runs `step`, which changes one document of the collection, until it does not meet another owner's lock.
+Status WithoutConflict(Writer& writer, WriteAccess& access, const std::function<Status()>& step);
+
+/// One statement. Not thread-safe.
+class Changer {
+ public:
+  using ChangeDocument =
+      std::function<Status(storage::ShardNumber shard, bson::View document, const query::MatchDetails& details)>;
+  Changer(Writer& writer, WriteAccess& access, query::Query query, bool multi)
+      : writer_(writer), context_(writer.context), access_(access), query_(std::move(query)), multi_(multi) {}
+
+  /// How many documents matched and went through `change`. Everything is committed on return, also on an error.
+  Result<int64_t> Run(const ChangeDocument& change);
+
+  /// The document was taken to another shard. The statement may come to that one only now, and its cursors there show
+  /// what it has written: the document is not to be met again. The same if it was found on another shard.
+  Status NoteMoved(const bson::Value& id);
+
+ private:
+  Status NoteMoved(std::string_view id_key) { return moved_.Add(context_, id_key).status(); }
+  Status RunUncommitted(const ChangeDocument& change);
+  Status RunPlan(const ChangeDocument& change);
+  /// The document is locked, and `current` its newest version if it is on a shard. `seen` is the version the plan
+  /// matched; empty if nothing was checked yet.
+  Status ChangeOne(std::optional<storage::ShardNumber> shard, bson::View current, std::string_view seen,
+                   const ChangeDocument& change);
+
+  Writer& writer_;
+  txn::Context& context_;
+  WriteAccess& access_;
+  query::Query query_;
+  const bool multi_;
+  int64_t matched_ = 0;
+  int uncommitted_ = 0;
+  bool lost_ = false;  // a candidate was changed or removed by another writer before it was locked
+  storage::Buffer buffer_;
+  query::plan::SeenKeys moved_;  // by key(_id)
+};
+
+}  // namespace braid::write

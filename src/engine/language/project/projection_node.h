@@ -1,0 +1,97 @@
+// ProjectionPlan: the parsed form of a projection, a tree of field names (ProjectionNode) with the mode it is read in.
+// What the parsers make, and what projection.cc and ProjectionWalk run.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "braid/status.h"
+#include "engine/language/expression/expression.h"
+#include "engine/language/match/filter.h"
+#include "engine/language/project/field_index.h"
+#include "engine/language/project/projection.h"
+#include "engine/language/project/slice.h"
+
+namespace braid::query {
+
+/// OK, or MongoDB's code for the fault: 40352 empty, 40353 trailing dot, 15998 empty component, 16410 leading '$',
+/// 16411 NUL, kOverflow.
+Status CheckProjectionPath(std::string_view path);
+
+/// The first component of a dotted path; takes it (and its dot) off the path.
+inline std::string_view TakeComponent(std::string_view* path) {
+  const size_t dot = path->find('.');
+  const std::string_view component = path->substr(0, dot);
+  path->remove_prefix(dot == std::string_view::npos ? path->size() : dot + 1);
+  return component;
+}
+
+struct ProjectionNode {
+  enum class Kind {
+    kPath,  // goes on with `children`
+    kInclude,
+    kExclude,
+    kSlice,
+    kElemMatch,   // the first element that `condition` holds for
+    kPositional,  // the element that the find's filter met
+    kComputed,
+  };
+  Kind kind = Kind::kPath;
+  std::string name;  // one component; empty at the root
+
+  std::vector<std::unique_ptr<ProjectionNode>> children;          // kPath, in the order of the specification
+  std::unordered_map<std::string_view, ProjectionNode*> by_name;  // the same, by their names
+  SliceRange slice;                                               // kSlice
+  std::optional<Filter> condition;                                // kElemMatch: {name: {$elemMatch: …}}
+  ExpressionPtr expression;                                       // kComputed
+
+  // Set by Seal().
+  FieldIndex index;         // over the names of `children`
+  bool computes = false;    // kComputed or kElemMatch is here or below
+  bool positional = false;  // kPositional is here or below
+
+  ProjectionNode* Child(std::string_view child_name) const;
+  /// The child that shows what the document has under this name; null if there is none. After Seal() only.
+  int32_t Find(std::string_view child_name) const { return index.Find(child_name); }
+
+  /// Puts `leaf` at a (checked) path below this node. Location(31250) if the path is there already or goes on,
+  /// Location(31249) if a part of it is a leaf.
+  Status Add(std::string_view path, std::unique_ptr<ProjectionNode> leaf);
+  /// The inner node at a (checked) path, made if there is none; fails as Add does.
+  Result<ProjectionNode*> Inner(std::string_view path);
+  /// Drops the child of that name, if any.
+  void Remove(std::string_view child_name);
+
+  /// Ends the building: fills what walking needs, here and below.
+  void Seal();
+};
+
+/// A leaf that needs nothing but its kind.
+std::unique_ptr<ProjectionNode> MakeLeaf(ProjectionNode::Kind kind);
+/// A leaf that evaluates an expression.
+std::unique_ptr<ProjectionNode> MakeComputed(ExpressionPtr expression);
+
+struct ProjectionPlan {
+  enum class Mode {
+    kInclusion,  // only what the tree names
+    kExclusion,  // everything but what the tree names
+    kAddition    // everything, and what the tree computes
+  };
+  Mode mode = Mode::kExclusion;
+  ProjectionNode root;
+  std::optional<Filter> filter;  // of the find, if the projection is positional
+  std::shared_ptr<const Environment> environment;
+};
+
+using ProjectionPtr = std::unique_ptr<const Projection>;
+
+/// The parsers of the languages of find and $project, and of $addFields.
+Result<ProjectionPlan> ParseProjection(bson::View specification, Projection::Use use, const Filter* filter,
+                                       std::shared_ptr<const Environment> environment);
+Result<ProjectionPlan> ParseAddFields(bson::View specification, std::shared_ptr<const Environment> environment);
+
+}  // namespace braid::query

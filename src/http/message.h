@@ -1,0 +1,75 @@
+// What a request brings and what it is answered with, without the library that reads and writes them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "braid/status.h"
+
+namespace braid::http {
+
+inline constexpr std::string_view kJson = "application/json";
+inline constexpr std::string_view kNdjson = "application/x-ndjson";
+inline constexpr std::string_view kEvents = "text/event-stream";
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+/// The line and the header of a request; its body comes apart.
+struct Request {
+  std::string method;  // "GET"
+  std::string path;    // still percent-encoded, from the first slash to the question mark
+  std::string query;   // still percent-encoded, behind the question mark
+  Fields headers;      // names in lower case
+
+  /// The first header of this name, which is in lower case; empty if there is none.
+  std::string_view Header(std::string_view name) const;
+};
+
+/// A body that is too long, or of too uncertain a length, to be made at once. Its functions run on a worker's thread.
+class Producer {
+ public:
+  virtual ~Producer() = default;
+  /// Appends the next part to `out`; false: there is none. An error cuts the connection, so that the client notices.
+  virtual Result<bool> Next(std::string& out) = 0;
+};
+
+/// A body without an end: events for a client that listens until it goes.
+class Feed {
+ public:
+  virtual ~Feed() = default;
+  /// Appends what is new since the last call; nothing if nothing is. Must not wait.
+  virtual void Take(std::string& out) = 0;
+  /// From now on `wake` is called, on any thread, whenever there is more to take. It must not wait.
+  virtual void Listen(std::function<void()> wake) = 0;
+};
+
+struct Response {
+  unsigned status = 200;
+  std::string content_type = std::string(kJson);
+  std::string body;
+  Fields headers = {};
+  std::unique_ptr<Producer> producer = nullptr;  // instead of the body
+  std::unique_ptr<Feed> feed = nullptr;          // instead of either
+  /// It says the same until the data changes: it gets an ETag, and a client that has it is answered with 304.
+  bool cacheable = false;
+  /// It has the header for caches and the encoding that it is to be sent with.
+  bool encoded = false;
+};
+
+/// {"error": {"code": …, "message": …}}
+Response ErrorResponse(unsigned status, std::string_view code, std::string_view message);
+/// The error of a service, with the status that HTTP has for it.
+Response ErrorResponse(const Status& error);
+unsigned HttpStatusOf(Code code);
+
+/// The text as JSON, in quotation marks.
+std::string QuotedJson(std::string_view text);
+
+/// The reason phrase, without which a status line is legal but unkind.
+std::string_view ReasonOf(unsigned status);
+
+}  // namespace braid::http

@@ -1,0 +1,48 @@
+// The tables of routes, one for each service, and what they share.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/handles.h"
+#include "http/openapi.h"
+#include "http/route.h"
+
+namespace braid::http {
+
+std::span<const Route> StakingRoutes();
+std::span<const Schema> StakingSchemas();
+std::span<const Route> ExplorerRoutes();
+std::span<const Schema> ExplorerSchemas();
+std::span<const Route> SettlementRoutes();
+std::span<const Schema> SettlementSchemas();
+std::span<const Route> ShopRoutes();
+std::span<const Schema> ShopSchemas();
+std::span<const Route> ShardRoutes();
+std::span<const Schema> ShardSchemas();
+std::span<const Route> DemoRoutes();
+std::span<const Schema> DemoSchemas();
+std::span<const Route> OperationRoutes();
+std::span<const Schema> OperationSchemas();
+
+inline Response JsonResponse(const client::Bson& json, unsigned status = 200) {
+  return {.status = status, .body = client::ToJson(json)};
+}
+
+/// Calls `each` with every document of a query or an aggregation.
+Status ForEachDocument(client::CursorPtr cursor, const std::function<void(const bson_t&)>& each);
+
+/// The texts of the objects in a JSON body: one object, or an array of them. `what` is what the error calls one.
+Result<std::vector<std::string>> ObjectsOf(const std::string& body, std::string_view what);
+
+/// A page of a list as lines of JSON.
+struct LinePage {
+  std::string lines;
+  std::string next;  // empty: it is the last
+};
+/// NDJSON of a whole list, page by page, so that memory does not grow with it.
+Response LinesResponse(std::function<Result<LinePage>(const std::string& after)> page, std::string after);
+
+}  // namespace braid::http

@@ -1,0 +1,164 @@
+#include "services/settlement/payload_reader.h"
+
+#include <array>
+#include <cstdint>
+
+namespace braid::settlement {
+namespace {
+
+constexpr size_t kPlainDigitsMax = 18;    // any integer of so many fits into 64 bits
+constexpr size_t kDecimalDigitsMax = 34;  // of a Decimal
+
+// Characters that stand for themselves in a string.
+constexpr std::array<bool, 256> kPlainText = [] {
+  std::array<bool, 256> plain{};
+  for (size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+bool IsDigitChar(char c) { return c >= '0' && c <= '9'; }
+
+/// Reads from left to right; after the first thing that is not as expected every call is false.
+class PayloadReader {
+ public:
+  explicit PayloadReader(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+  bool at_end() const { return at_ == end_; }
+  bool Next(char c) const { return at_ < end_ && *at_ == c; }
+  bool Literal(std::string_view text) {
+    if (static_cast<size_t>(end_ - at_) < text.size() || std::string_view(at_, text.size()) != text) return false;
+    at_ += text.size();
+    return true;
+  }
+
+  bool Integer(int64_t& out) {
+    std::string_view digits;
+    if (!Digits(digits)) return false;
+    out = 0;
+    for (const char c : digits) out = out * 10 + (c - '0');
+    return true;
+  }
+
+  bool Text(bool may_be_empty, std::string& out) {
+    std::string_view text;
+    if (!Quoted(text) || (text.empty() && !may_be_empty) || text.size() > kTextBytesMax) return false;
+    out.assign(text);
+    return true;
+  }
+
+  bool Name(Id& out) {
+    out.integer = !Next('"');
+    if (!out.integer) return Text(false, out.text);
+    std::string_view digits;
+    if (!Digits(digits)) return false;
+    out.text.assign(digits);
+    return true;
+  }
+
+  bool Number(bool must_be_positive, Decimal& out) {
+    std::string_view text;
+    if (!Quoted(text)) return false;
+    const bool negative = text.starts_with('-');
+    const std::string_view digits = text.substr(negative ? 1 : 0);
+    size_t count = 0;
+    size_t points = 0;
+    bool zero = true;
+    for (const char c : digits) {
+      if (c == '.') {
+        if (++points > 1) return false;
+        continue;
+      }
+      if (!IsDigitChar(c)) return false;
+      ++count;
+      zero = zero && c == '0';
+    }
+    if (digits.empty() || digits.front() == '.' || digits.back() == '.' || count > kDecimalDigitsMax) return false;
+    if (must_be_positive && (negative || zero)) return false;
+    out.assign(text);
+    return true;
+  }
+
+  /// An object of one level with its names in order.
+  bool FlatObject(std::string& out) {
+    const char* const begin = at_;
+    if (!Literal("{")) return false;
+    std::string_view before;
+    for (bool first = true; !Literal("}"); first = false) {
+      std::string_view name;
+      if ((!first && !Literal(",")) || !Quoted(name) || !Literal(":") || (!first && name <= before)) return false;
+      std::string_view value;
+      const bool plain = Next('"') ? Quoted(value) : Literal("true") || Literal("false") || Literal("null");
+      if (!plain && !Digits(value)) return false;
+      before = name;
+    }
+    out.assign(begin, at_);
+    return true;
+  }
+
+  template <typename T, typename Read>
+  bool List(std::vector<T>& out, const Read& read) {
+    if (!Literal("[")) return false;
+    for (bool first = true; !Literal("]"); first = false) {
+      if ((!first && !Literal(",")) || out.size() >= kListMax || !read(*this, out.emplace_back())) return false;
+    }
+    return true;
+  }
+
+ private:
+  // Without a sign and without zeros in front.
+  bool Digits(std::string_view& out) {
+    const char* const begin = at_;
+    while (at_ < end_ && IsDigitChar(*at_)) ++at_;
+    out = std::string_view(begin, static_cast<size_t>(at_ - begin));
+    return !out.empty() && out.size() <= kPlainDigitsMax && (out.size() == 1 || out.front() != '0');
+  }
+
+  bool Quoted(std::string_view& out) {
+    if (!Literal("\"")) return false;
+    const char* const begin = at_;
+    while (at_ < end_ && kPlainText[static_cast<unsigned char>(*at_)]) ++at_;
+    out = std::string_view(begin, static_cast<size_t>(at_ - begin));
+    return Literal("\"");
+  }
+
+  const char* at_;
+  const char* const end_;
+};
+
+bool ReadPlainTrade(PayloadReader& reader, Trade& trade) {
+  return reader.Literal(R"({"trade_id":)") && reader.Name(trade.trade_id) && reader.Literal(R"(,"symbol_id":)") &&
+         reader.Integer(trade.symbol_id) && reader.Literal(R"(,"price":)") && reader.Number(true, trade.price) &&
+         reader.Literal(R"(,"qty":)") && reader.Number(true, trade.qty) && reader.Literal(R"(,"buyer_id":)") &&
+         reader.Name(trade.buyer_id) && reader.Literal(R"(,"seller_id":)") && reader.Name(trade.seller_id) &&
+         reader.Literal("}");
+}
+
+bool ReadPlainEvent(PayloadReader& reader, BalanceEvent& event) {
+  return reader.Literal(R"({"user_id":)") && reader.Name(event.user_id) && reader.Literal(R"(,"asset":)") &&
+         reader.Text(false, event.asset) && reader.Literal(R"(,"delta":)") && reader.Number(false, event.delta) &&
+         reader.Literal(R"(,"reason":)") && reader.Text(true, event.reason) && reader.Literal("}");
+}
+
+bool ReadPlainOrder(PayloadReader& reader, std::optional<OrderUpdate>& out) {
+  if (reader.Literal("null")) return true;
+  OrderUpdate& update = out.emplace();
+  return reader.Literal(R"({"order_id":)") && reader.Name(update.order_id) && reader.Literal(R"(,"user_id":)") &&
+         reader.Name(update.user_id) && reader.Literal(R"(,"symbol_id":)") && reader.Integer(update.symbol_id) &&
+         reader.Literal(R"(,"status":)") && reader.Text(false, update.status) && reader.Literal("}");
+}
+
+}  // namespace
+
+bool ReadPlainPayload(std::string_view payload, Output& output) {
+  PayloadReader reader(payload);
+  int64_t symbol = 0;
+  return reader.Literal(R"({"output_seq":)") && reader.Integer(output.output_seq) && output.output_seq >= 1 &&
+         reader.Literal(R"(,"symbol_id":)") && reader.Integer(symbol) && reader.Literal(R"(,"input":)") &&
+         reader.FlatObject(output.input) && reader.Literal(R"(,"order_update":)") &&
+         ReadPlainOrder(reader, output.order_update) && reader.Literal(R"(,"trades":)") &&
+         reader.List(output.trades, ReadPlainTrade) && reader.Literal(R"(,"balance_events":)") &&
+         reader.List(output.balance_events, ReadPlainEvent) && reader.Literal("}") && reader.at_end() &&
+         symbol == output.symbol_id();
+}
+
+}  // namespace braid::settlement
