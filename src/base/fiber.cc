@@ -104,7 +104,7 @@ bool Fiber::GivesThreadsBack() { return !kSanitized; }
 
 Fiber::~Fiber() { BRAID_ASSERT(stack_ == nullptr); }
 
-bool Fiber::Run(const std::function<void()>& body) {
+bool Fiber::Run(const std::function<void()>& body, std::chrono::microseconds turn) {
   BRAID_ASSERT(stack_ == nullptr);
   if (!GivesThreadsBack()) {
     body();
@@ -113,11 +113,14 @@ bool Fiber::Run(const std::function<void()>& body) {
   stack_ = Stacks::Instance().Take();
   stack_->body = &body;
   stack_->fiber = this;
-  gave_way_ = false;
+  turn_ = turn;
   return Enter();
 }
 
-bool Fiber::Resume() { return Enter(); }
+bool Fiber::Resume(std::chrono::microseconds turn) {
+  turn_ = turn;
+  return Enter();
+}
 
 bool Fiber::Enter() {
   while (true) {
@@ -129,8 +132,7 @@ bool Fiber::Enter() {
     }
     // From here on, once it is marked as parked, another thread may run the fiber.
     Parking* const parking = std::exchange(parking_, nullptr);
-    gave_way_ = parking == nullptr;
-    if (gave_way_) {
+    if (parking == nullptr) {  // it gave way
       later_();
       return false;
     }
@@ -148,7 +150,7 @@ bool Fiber::IsTurnOver() {
   const auto now = std::chrono::steady_clock::now();
   // The first time that is asked, little has been done yet: requests that are quick never read the clock.
   if (fiber.turn_end_ == std::chrono::steady_clock::time_point()) {
-    fiber.turn_end_ = now + (fiber.gave_way_ ? kTurn : kFirstTurn);
+    fiber.turn_end_ = now + fiber.turn_;
   }
   return now >= fiber.turn_end_;
 }

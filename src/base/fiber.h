@@ -45,12 +45,13 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Runs `body` until it ends (true) or parks (false). It must not throw, and has to be there until it has ended.
-  bool Run(const std::function<void()>& body);
+  /// Runs `body` until it ends (true), or parks or gives way (false), which it does when it has had its thread for
+  /// `turn`. It must not throw, and has to be there until it has ended.
+  bool Run(const std::function<void()>& body, std::chrono::microseconds turn);
   /// The same from where it parked or gave way.
-  bool Resume();
+  bool Resume(std::chrono::microseconds turn);
 
-  /// For functions that run long, now and then: if the fiber has had its thread for a while, others get their turn, and
+  /// For functions that run long, now and then: if the fiber has had its thread for a turn, others get theirs, and
   /// it may go on on another thread: no lock may be held. Nothing happens elsewhere than on a fiber with a `later`.
   static void GiveWay();
   /// True if GiveWay() would let others go first.
@@ -65,15 +66,12 @@ class Fiber {
   class Stacks;
   bool Enter();
 
-  static constexpr std::chrono::milliseconds kFirstTurn{2};  // after Run() and where it has waited
-  static constexpr std::chrono::milliseconds kTurn{5};       // after it has given way
-
   const std::function<void()> ready_;
   const std::function<void()> later_;
   std::chrono::steady_clock::time_point turn_end_{};  // zero: it has not asked yet since it was entered
-  bool gave_way_ = false;                             // so it was entered last
-  Stack* stack_ = nullptr;                            // while something runs
-  Parking* parking_ = nullptr;                        // where it parks, from the switch back to the thread on
+  std::chrono::microseconds turn_{0};
+  Stack* stack_ = nullptr;      // while something runs
+  Parking* parking_ = nullptr;  // where it parks, from the switch back to the thread on
 };
 
 }  // namespace braid

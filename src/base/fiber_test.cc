@@ -11,6 +11,8 @@
 namespace braid {
 namespace {
 
+constexpr std::chrono::microseconds kTurn{2000};
+
 // Threads that run what is ready, as the server's loops do.
 class ReadyQueue {
  public:
@@ -57,8 +59,8 @@ class ReadyQueue {
 TEST(FiberTest, RunsToItsEndWithoutParking) {
   Fiber fiber([] { FAIL() << "nothing has parked"; });
   int runs = 0;
-  EXPECT_TRUE(fiber.Run([&] { ++runs; }));
-  EXPECT_TRUE(fiber.Run([&] { ++runs; }));
+  EXPECT_TRUE(fiber.Run([&] { ++runs; }, kTurn));
+  EXPECT_TRUE(fiber.Run([&] { ++runs; }, kTurn));
   EXPECT_EQ(runs, 2);
 }
 
@@ -73,23 +75,25 @@ TEST(FiberTest, ParksAndGoesOn) {
     parking.Park();
     steps.push_back(2);
   };
-  EXPECT_FALSE(fiber.Run(body));
+  EXPECT_FALSE(fiber.Run(body, kTurn));
   EXPECT_EQ(ready, 0);
   parking.Unpark();
   parking.Unpark();  // a second time is no second wait
   EXPECT_EQ(ready, 1);
   EXPECT_EQ(steps, std::vector{1});
-  EXPECT_TRUE(fiber.Resume());
+  EXPECT_TRUE(fiber.Resume(kTurn));
   EXPECT_EQ(steps, (std::vector{1, 2}));
 }
 
 TEST(FiberTest, UnparkBeforeParkIsNotLost) {
   Fiber fiber([] { FAIL() << "it never gave its thread back"; });
   Parking parking;
-  EXPECT_TRUE(fiber.Run([&] {
-    parking.Unpark();
-    parking.Park();
-  }));
+  EXPECT_TRUE(fiber.Run(
+      [&] {
+        parking.Unpark();
+        parking.Park();
+      },
+      kTurn));
 }
 
 TEST(FiberTest, GivesWayWhenItsTurnIsOver) {
@@ -102,19 +106,19 @@ TEST(FiberTest, GivesWayWhenItsTurnIsOver) {
     EXPECT_EQ(later, 0);
     while (!others_had_their_turn) Fiber::GiveWay();
   };
-  EXPECT_FALSE(fiber.Run(body));
+  EXPECT_FALSE(fiber.Run(body, kTurn));
   EXPECT_EQ(later, 1);
-  EXPECT_FALSE(fiber.Resume());
+  EXPECT_FALSE(fiber.Resume(kTurn));
   EXPECT_EQ(later, 2);
   others_had_their_turn = true;
-  EXPECT_TRUE(fiber.Resume());
+  EXPECT_TRUE(fiber.Resume(kTurn));
 }
 
 TEST(FiberTest, NobodyGivesWayWithoutAFiberOrAPlaceToGoOn) {
   EXPECT_FALSE(Fiber::IsTurnOver());
   Fiber::GiveWay();
   Fiber fiber([] { FAIL() << "it has not waited"; });
-  EXPECT_TRUE(fiber.Run([] { Fiber::GiveWay(); }));
+  EXPECT_TRUE(fiber.Run([] { Fiber::GiveWay(); }, kTurn));
 }
 
 TEST(FiberTest, AThreadBlocksWhereAFiberParks) {
@@ -169,13 +173,13 @@ TEST(FiberTest, ManyFibersWaitOnFewThreads) {
       };
       member.fiber = std::make_unique<Fiber>([&, i] {
         queue.Post([&, i] {
-          if (members[i].fiber->Resume()) ++ended;
+          if (members[i].fiber->Resume(kTurn)) ++ended;
         });
       });
     }
     for (Member& member : members) {
       queue.Post([&] {
-        if (member.fiber->Run(member.body)) ++ended;
+        if (member.fiber->Run(member.body, kTurn)) ++ended;
       });
     }
     give(members[0]);

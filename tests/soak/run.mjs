@@ -6,7 +6,7 @@
 // server that is measured and not how busy they keep the machine.
 import { fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
 import { MongoClient } from 'mongodb';
 import { generator, newSeed } from '../lib/random.mjs';
@@ -29,7 +29,7 @@ const report = (what = 'report') => new Promise((resolve) => {
   load.once('message', resolve);
   load.send(what);
 });
-setPriority(0, 10);
+setPriority(0, Math.min(19, getPriority() + 10));
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const resident = async (name = 'VmRSS') => 1024 * Number((await readFile(`/proc/${server.pid}/status`, 'utf8')).match(new RegExp(`${name}:\\s+(\\d+)`))[1]);
 const show = (name, { operations, p50, p99, max, errors }) => {

@@ -1,36 +1,139 @@
 #include "engine/wire/lane.h"
 
+#include <pthread.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.h"
 
 namespace braid::wire {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+
+// By the number of turns that a request has had, the last one for all further turns.
+constexpr microseconds kTurns[] = {microseconds(500), microseconds(1000), microseconds(2000), microseconds(5000)};
+// So much is given past the request that has waited longest, then it is its turn: a quarter of the time at least.
+constexpr microseconds kPreferredMax{15'000};
+
+nanoseconds CpuUsed(clockid_t clock) {
+  timespec used{};
+  clock_gettime(clock, &used);
+  return std::chrono::seconds(used.tv_sec) + nanoseconds(used.tv_nsec);
+}
+
+}  // namespace
+
+microseconds Lane::TurnOf(int turns) { return kTurns[std::min<size_t>(static_cast<size_t>(turns), kLevels - 1)]; }
+
+Lane::Lane(const LaneOptions& options) : options_(options) {
+  static_assert(std::size(kTurns) == kLevels);
+  BRAID_ASSERT(options.at_once > 0 && options.threads_max > 0);
+  const MutexLock lock(mu_);
+  for (size_t i = 0; i < std::min(options.at_once, options.threads_max); ++i) AddWorker();
+}
+
+Lane::~Lane() { Stop(); }
+
+void Lane::Stop() {
+  std::vector<std::unique_ptr<Worker>> workers;
+  {
+    const MutexLock lock(mu_);
+    stopping_ = true;
+    workers.swap(workers_);
+  }
+  wake_.NotifyAll();
+  for (const auto& worker : workers) worker->thread.join();
+}
 
 void Lane::Push(int turns, std::function<void()> stretch) {
+  BRAID_ASSERT(turns >= 0);
   figures_.waiting.fetch_add(1, std::memory_order_relaxed);
-  Waiting waiting{std::move(stretch), std::chrono::steady_clock::now()};
-  const MutexLock lock(mu_);
-  (turns < kYoungTurns ? young_ : old_).push_back(std::move(waiting));
+  bool may_take_turn = false;
+  {
+    const MutexLock lock(mu_);
+    levels_[std::min<size_t>(static_cast<size_t>(turns), kLevels - 1)].push_back({std::move(stretch), Time::now()});
+    ++waiting_;
+    may_take_turn = MayTakeTurn();
+  }
+  if (may_take_turn) wake_.NotifyOne();
+}
+
+bool Lane::MayTakeTurn() const { return waiting_ > 0 && running_ - stuck_ < options_.at_once; }
+
+void Lane::AddWorker() {
+  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
+  worker.thread = std::thread([this, &worker] {
+    pthread_setname_np(pthread_self(), "braid-lane");
+    Run(worker);
+  });
+  const int failed = pthread_getcpuclockid(worker.thread.native_handle(), &worker.cpu_clock);
+  BRAID_ASSERT(failed == 0);
+}
+
+void Lane::Run(Worker& worker) {
+  MutexLock lock(mu_);
+  while (true) {
+    wake_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return stopping_ || MayTakeTurn(); });
+    if (stopping_) return;
+    Waiting next = Take();
+    const Time::time_point now = Time::now();
+    figures_.waiting.fetch_sub(1, std::memory_order_relaxed);
+    figures_.waits.fetch_add(1, std::memory_order_relaxed);
+    figures_.waited_nanos.fetch_add(nanoseconds(now - next.since).count(), std::memory_order_relaxed);
+    worker.since = now;
+    worker.cpu = CpuUsed(worker.cpu_clock);
+    ++running_;
+    lock.Unlock();
+    next.stretch();
+    next.stretch = nullptr;
+    lock.Lock();
+    --running_;
+    worker.since = {};
+    if (std::exchange(worker.stuck, false)) --stuck_;
+    BRAID_ASSERT(stuck_ <= running_);
+  }
 }
 
 Lane::Waiting Lane::Take() {
-  const MutexLock lock(mu_);
-  BRAID_ASSERT(!young_.empty() || !old_.empty());
-  const bool is_turn_of_old = young_.empty() || (!old_.empty() && young_in_a_row_ >= kOldEvery - 1);
-  young_in_a_row_ = is_turn_of_old || old_.empty() ? 0 : young_in_a_row_ + 1;
-  std::deque<Waiting>& from = is_turn_of_old ? old_ : young_;
-  Waiting next = std::move(from.front());
-  from.pop_front();
+  const auto is_empty = [](const std::deque<Waiting>& level) { return level.empty(); };
+  const auto waits_longer = [](const std::deque<Waiting>& a, const std::deque<Waiting>& b) {
+    return !a.empty() && (b.empty() || a.front().since < b.front().since);
+  };
+  auto level = std::find_if_not(levels_.begin(), levels_.end(), is_empty);
+  BRAID_ASSERT(level != levels_.end());
+  const auto longest = std::min_element(levels_.begin(), levels_.end(), waits_longer);
+  if (preferred_ >= kPreferredMax) level = longest;
+  preferred_ = level == longest ? microseconds(0) : preferred_ + TurnOf(static_cast<int>(level - levels_.begin()));
+  Waiting next = std::move(level->front());
+  level->pop_front();
+  --waiting_;
   return next;
 }
 
-void Lane::RunNext() {
-  const Waiting next = Take();
-  const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - next.since;
-  figures_.waiting.fetch_sub(1, std::memory_order_relaxed);
-  figures_.waits.fetch_add(1, std::memory_order_relaxed);
-  figures_.waited_nanos.fetch_add(waited.count(), std::memory_order_relaxed);
-  next.stretch();
+// A thread that only had to leave its core to other programs is not stuck: one more would not be served any sooner.
+bool Lane::IsStuck(const Worker& worker, Time::time_point now) const {
+  if (worker.since == Time::time_point() || now - worker.since <= options_.patience) return false;
+  const nanoseconds used = CpuUsed(worker.cpu_clock) - worker.cpu;
+  return used > options_.patience || used * 8 < now - worker.since;
+}
+
+bool Lane::Relieve() {
+  const Time::time_point now = Time::now();
+  const MutexLock lock(mu_);
+  if (stopping_) return false;
+  for (const auto& worker : workers_) {
+    if (worker->stuck || !IsStuck(*worker, now)) continue;
+    worker->stuck = true;
+    ++stuck_;
+  }
+  if (MayTakeTurn()) {
+    if (running_ == workers_.size() && workers_.size() < options_.threads_max) AddWorker();
+    wake_.NotifyOne();
+  }
+  return running_ > 0;
 }
 
 }  // namespace braid::wire

@@ -1,12 +1,17 @@
-// Lane: the queue of requests that run long or found no thread. Each in turn gets a thread for a moment; those that
-// have run little so far go first.
+// Lane: where requests go on that run long or found no thread. Each gets a thread for a moment, then the others have
+// their turn; those that have run little so far go first.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <deque>
 #include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
 
 #include "base/mutex.h"
 
@@ -19,32 +24,69 @@ struct LaneFigures {
   std::atomic<int64_t> waited_nanos{0};
 };
 
-/// A request of a few milliseconds does not queue behind all those that run for seconds: young requests go first, and
-/// old ones still get a share of the turns, whatever comes. Within each of the two: first come, first served. Any
-/// thread.
+struct LaneOptions {
+  /// As many turns are taken at the same time as there are cores; one more for each turn that got stuck.
+  size_t at_once = 1;
+  size_t threads_max = 64;
+  /// A turn is stuck when it has computed for so long without giving way, or has waited for a disk or a lock meanwhile.
+  std::chrono::nanoseconds patience{};
+};
+
+/// A request of a few milliseconds does not queue behind all those that run for seconds, even if those have only begun:
+/// the first turns are short, and a request with fewer turns behind it goes before one with more. The one that has
+/// waited longest still gets its share of the time, whatever comes. Any thread.
 class Lane {
  public:
-  static constexpr int kYoungTurns = 4;  // after so many turns, about 20 ms, a request is old
-  static constexpr int kOldEvery = 4;    // while both wait, one of so many turns is for an old one
+  using Time = std::chrono::steady_clock;
 
-  /// A stretch of a request that has had so many turns before.
+  explicit Lane(const LaneOptions& options);
+  ~Lane();  ///< stops
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  /// A stretch of a request that has had so many turns before. It has TurnOf(turns) until it should give way.
   void Push(int turns, std::function<void()> stretch) BRAID_EXCLUDES(mu_);
-  /// Runs the stretch that comes next. To be called once for each Push().
-  void RunNext() BRAID_EXCLUDES(mu_);
+  static std::chrono::microseconds TurnOf(int turns);
+
+  /// To be called every few milliseconds: lets others go on beside the turns that are stuck. True if some turn is
+  /// taken.
+  bool Relieve() BRAID_EXCLUDES(mu_);
+  /// Returns when the turns that are taken have ended; what waits is dropped.
+  void Stop() BRAID_EXCLUDES(mu_);
 
   const LaneFigures& figures() const { return figures_; }
 
  private:
+  static constexpr size_t kLevels = 4;  // the last one is for all requests that have had so many turns
+
   struct Waiting {
     std::function<void()> stretch;
-    std::chrono::steady_clock::time_point since;
+    Time::time_point since;
   };
-  Waiting Take() BRAID_EXCLUDES(mu_);
+  struct Worker {
+    std::thread thread;
+    clockid_t cpu_clock = 0;
+    Time::time_point since;           // its turn began; zero: it has none
+    std::chrono::nanoseconds cpu{0};  // that the thread had used by then
+    bool stuck = false;
+  };
 
+  void AddWorker() BRAID_REQUIRES(mu_);
+  void Run(Worker& worker) BRAID_EXCLUDES(mu_);
+  bool MayTakeTurn() const BRAID_REQUIRES(mu_);
+  Waiting Take() BRAID_REQUIRES(mu_);
+  bool IsStuck(const Worker& worker, Time::time_point now) const BRAID_REQUIRES(mu_);
+
+  const LaneOptions options_;
   Mutex mu_;
-  std::deque<Waiting> young_ BRAID_GUARDED_BY(mu_);
-  std::deque<Waiting> old_ BRAID_GUARDED_BY(mu_);
-  int young_in_a_row_ BRAID_GUARDED_BY(mu_) = 0;  // turns of young ones while an old one waited
+  CondVar wake_;  // a worker: there may be a turn for it
+  std::array<std::deque<Waiting>, kLevels> levels_ BRAID_GUARDED_BY(mu_);
+  size_t waiting_ BRAID_GUARDED_BY(mu_) = 0;
+  std::chrono::microseconds preferred_ BRAID_GUARDED_BY(mu_){0};  // turns given past the one that has waited longest
+  std::vector<std::unique_ptr<Worker>> workers_ BRAID_GUARDED_BY(mu_);
+  size_t running_ BRAID_GUARDED_BY(mu_) = 0;
+  size_t stuck_ BRAID_GUARDED_BY(mu_) = 0;
+  bool stopping_ BRAID_GUARDED_BY(mu_) = false;
   LaneFigures figures_;
 };
 

@@ -1,5 +1,6 @@
 #include "engine/wire/lane.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/testing/testing.h"
@@ -7,48 +8,149 @@
 namespace braid::wire {
 namespace {
 
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+/// The turns are taken one after another, once the gate is open; each is one letter.
 class LaneTest : public testing::Test {
  protected:
-  void Push(int turns, char name) {
-    lane_.Push(turns, [this, name] { ran_ += name; });
-    ++pushed_;
+  void Start(const LaneOptions& options) {
+    lane_ = std::make_unique<Lane>(options);
+    for (size_t i = 0; i < options.at_once; ++i) Hold();
+    WaitUntil([&] { return held_ == options.at_once; });
   }
-  std::string RunAll() {
-    for (; pushed_ > 0; --pushed_) lane_.RunNext();
+  /// A turn that lasts until the gate opens.
+  void Hold() {
+    lane_->Push(0, [this] {
+      MutexLock lock(mu_);
+      ++held_;
+      changed_.NotifyAll();
+      changed_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return open_; });
+    });
+  }
+  void Push(int turns, char name) {
+    lane_->Push(turns, [this, name] {
+      const MutexLock lock(mu_);
+      ran_ += name;
+      changed_.NotifyAll();
+    });
+  }
+  template <typename Condition>
+  void WaitUntil(const Condition& condition) {
+    MutexLock lock(mu_);
+    changed_.Wait(lock, condition);
+  }
+  /// What ran, in order, once so many have run.
+  std::string Ran(size_t count) {
+    WaitUntil([&] { return ran_.size() == count; });
+    const MutexLock lock(mu_);
     return std::exchange(ran_, "");
   }
+  void Open() {
+    const MutexLock lock(mu_);
+    open_ = true;
+    changed_.NotifyAll();
+  }
 
-  Lane lane_;
+  Mutex mu_;
+  CondVar changed_;
+  size_t held_ = 0;
+  bool open_ = false;
   std::string ran_;
-  int pushed_ = 0;
+  std::unique_ptr<Lane> lane_;  // ends first
 };
 
+constexpr LaneOptions kOne{.at_once = 1, .threads_max = 4, .patience = hours(1)};
+
 TEST_F(LaneTest, OfOneAgeTheFirstToComeGoesFirst) {
+  Start(kOne);
   for (const char name : {'a', 'b', 'c'}) Push(0, name);
-  EXPECT_EQ(RunAll(), "abc");
-  for (const char name : {'x', 'y', 'z'}) Push(Lane::kYoungTurns, name);
-  EXPECT_EQ(RunAll(), "xyz");
-}
-
-TEST_F(LaneTest, YoungOnesGoFirst) {
-  for (const char name : {'x', 'y', 'z'}) Push(Lane::kYoungTurns, name);
-  Push(0, 'a');
-  Push(Lane::kYoungTurns - 1, 'b');
-  EXPECT_EQ(RunAll(), "abxyz");
-}
-
-TEST_F(LaneTest, OldOnesGetTheirShareWhateverComes) {
   for (const char name : {'x', 'y', 'z'}) Push(100, name);
-  for (int i = 0; i < 12; ++i) Push(0, '.');
-  EXPECT_EQ(RunAll(), "...x...y...z...");
+  Open();
+  EXPECT_EQ(Ran(6), "abcxyz");
+}
+
+TEST_F(LaneTest, FewerTurnsGoFirst) {
+  Start(kOne);
+  Push(50, 'f');
+  Push(3, 'g');  // as old as it gets
+  Push(2, 'c');
+  Push(1, 'b');
+  Push(0, 'a');
+  Open();
+  EXPECT_EQ(Ran(5), "abcfg");
+}
+
+TEST_F(LaneTest, TheOneThatHasWaitedLongestGetsItsShareWhateverComes) {
+  Start(kOne);
+  for (const char name : {'x', 'y'}) Push(100, name);
+  Push(1, 'm');
+  for (int i = 0; i < 65; ++i) Push(0, '.');
+  Open();
+  const std::string dots(30, '.');  // 15 ms
+  EXPECT_EQ(Ran(68), dots + "x" + dots + "y.....m");
+}
+
+TEST_F(LaneTest, TurnsGrow) {
+  for (int turns = 0; turns < 10; ++turns) EXPECT_LE(Lane::TurnOf(turns), Lane::TurnOf(turns + 1));
+  EXPECT_LT(Lane::TurnOf(0), Lane::TurnOf(3));
+  EXPECT_GT(Lane::TurnOf(0), microseconds(0));
 }
 
 TEST_F(LaneTest, AStretchMayPushTheNext) {
-  lane_.Push(0, [this] { Push(1, 'b'); });
-  lane_.RunNext();
-  EXPECT_EQ(RunAll(), "b");
-  EXPECT_EQ(lane_.figures().waiting.load(), 0);
-  EXPECT_EQ(lane_.figures().waits.load(), 2u);
+  Start(kOne);
+  lane_->Push(0, [this] { Push(1, 'b'); });
+  Open();
+  EXPECT_EQ(Ran(1), "b");
+  EXPECT_EQ(lane_->figures().waiting.load(), 0);
+  EXPECT_EQ(lane_->figures().waits.load(), 3u);
+}
+
+TEST_F(LaneTest, OneMoreRunsForEachThatIsStuckAndNoMoreAfterwards) {
+  constexpr LaneOptions kTwo{.at_once = 2, .threads_max = 4, .patience = milliseconds(1)};
+  Start(kTwo);
+  Hold();
+  Hold();
+  Push(0, 'a');
+  for (size_t held = 0; held < 4;) {
+    EXPECT_TRUE(lane_->Relieve());
+    const MutexLock lock(mu_);
+    held = held_;
+  }
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(lane_->Relieve());  // there are no more threads
+  {
+    const MutexLock lock(mu_);
+    EXPECT_EQ(held_, 4u);
+    EXPECT_EQ(ran_, "");
+  }
+  Open();
+  EXPECT_EQ(Ran(1), "a");
+  // All four threads are there, and again two turns are taken at a time.
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  for (int i = 0; i < 200; ++i) {
+    lane_->Push(0, [&] {
+      most = std::max(most.load(), ++running);
+      std::this_thread::yield();
+      --running;
+      const MutexLock lock(mu_);
+      ran_ += '.';
+      changed_.NotifyAll();
+    });
+  }
+  Ran(200);
+  EXPECT_LE(most, 2);
+}
+
+TEST_F(LaneTest, WhatWaitsAtTheEndIsDropped) {
+  Start(kOne);
+  Push(0, 'a');
+  std::thread stopping([this] { lane_->Stop(); });
+  while (lane_->Relieve()) std::this_thread::yield();  // until it stops
+  Open();
+  stopping.join();
+  EXPECT_EQ(ran_, "");
 }
 
 }  // namespace

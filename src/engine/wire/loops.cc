@@ -21,6 +21,10 @@ int64_t SteadyNanos() {
       .count();
 }
 
+size_t CountOf(const LoopsOptions& options) {
+  return options.loops > 0 ? options.loops : std::max(1u, std::thread::hardware_concurrency());
+}
+
 }  // namespace
 
 bool Loops::IsLoopThread() { return is_loop_thread; }
@@ -41,15 +45,16 @@ Loops::Busy::~Busy() {
   if (busy_since != nullptr) busy_since->store(0, std::memory_order_relaxed);
 }
 
-Loops::Loops(const LoopsOptions& options) : options_(options) {
-  const size_t count = options.loops > 0 ? options.loops : std::max(1u, std::thread::hardware_concurrency());
+Loops::Loops(const LoopsOptions& options)
+    : options_(options),
+      lane_({.at_once = CountOf(options), .threads_max = options.threads_max, .patience = options.lane_patience}) {
+  const size_t count = CountOf(options);
   loops_.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     loops_.push_back(std::make_unique<Loop>());
     loops_.back()->taken_max_ = static_cast<int64_t>(std::max<size_t>(1, options.threads_max / count));
   }
   for (auto& loop : loops_) AddWorker(*loop);
-  for (size_t i = 0; i < count; ++i) AddWorker(lane_);
   watcher_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "braid-watcher");
     Watch();
@@ -66,12 +71,11 @@ void Loops::Stop() {
   }
   wake_.NotifyOne();
   watcher_.join();
+  lane_.Stop();
   for (auto& loop : loops_) loop->context_.stop();
-  lane_.context_.stop();
   for (auto& loop : loops_) {
     for (auto& worker : loop->workers_) worker->thread.join();
   }
-  for (auto& worker : lane_.workers_) worker->thread.join();
 }
 
 Loop& Loops::Least(std::atomic<int64_t> Loop::*count) {
@@ -79,36 +83,31 @@ Loop& Loops::Least(std::atomic<int64_t> Loop::*count) {
                             [count](const auto& a, const auto& b) { return (*a).*count < (*b).*count; });
 }
 
-void Loops::RunInLane(int turns, std::function<void()> stretch) {
-  lane_queue_.Push(turns, std::move(stretch));
-  boost::asio::post(lane_.context_, [this] { lane_queue_.RunNext(); });
-}
-
 void Loops::AddWorker(Loop& loop) {
-  const bool in_lane = &loop == &lane_;
-  if (!in_lane) threads_.fetch_add(1, std::memory_order_relaxed);
+  threads_.fetch_add(1, std::memory_order_relaxed);
   Loop::Worker* worker = loop.workers_.emplace_back(std::make_unique<Loop::Worker>()).get();
-  worker->thread = std::thread([&loop, worker, in_lane] {
-    pthread_setname_np(pthread_self(), in_lane ? "braid-lane" : "braid-loop");
-    is_loop_thread = !in_lane;
+  worker->thread = std::thread([&loop, worker] {
+    pthread_setname_np(pthread_self(), "braid-loop");
+    is_loop_thread = true;
     busy_since = &worker->busy_since;
     loop.context_.run();
   });
 }
 
 // True if some handler of the loop is running.
-bool Loops::Relieve(Loop& loop, const Threads& threads, int64_t now) {
+bool Loops::Relieve(Loop& loop, int64_t now) {
+  const int64_t patience = std::chrono::nanoseconds(options_.patience).count();
   size_t running = 0;
   size_t stuck = 0;
   for (const auto& worker : loop.workers_) {
     const int64_t since = worker->busy_since.load();
     if (since != 0) ++running;
-    if (since != 0 && now - since > threads.patience.count()) ++stuck;
+    if (since != 0 && now - since > patience) ++stuck;
   }
   if (stuck == 0) return running > 0;
   if (stuck < loop.workers_.size()) {
     boost::asio::post(loop.context_, [] {});  // wakes a thread that waits beside the stuck ones, if nobody polls
-  } else if (loop.workers_.size() < threads.max) {
+  } else if (loop.workers_.size() <= static_cast<size_t>(loop.taken_max_)) {  // one more is for those that are quick
     AddWorker(loop);
   }
   return true;
@@ -117,11 +116,8 @@ bool Loops::Relieve(Loop& loop, const Threads& threads, int64_t now) {
 bool Loops::RelieveAll() {
   const int64_t now = SteadyNanos();
   bool running = false;
-  for (auto& loop : loops_) {
-    const Threads threads{static_cast<size_t>(loop->taken_max_) + 1, options_.patience};
-    running |= Relieve(*loop, threads, now);
-  }
-  running |= Relieve(lane_, {options_.threads_max, options_.lane_patience}, now);
+  for (auto& loop : loops_) running |= Relieve(*loop, now);
+  running |= lane_.Relieve();
   return running;
 }
 

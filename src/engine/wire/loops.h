@@ -1,6 +1,6 @@
 // Loops: the threads that run the connections. One event loop a core; a loop whose threads are all inside long handlers
-// gets one more thread, so that a slow query does not make its neighbours wait. Beside them the threads of the lane,
-// where requests that have run for a while get a thread for a moment, each in its turn.
+// gets one more thread, so that a slow query does not make its neighbours wait. Beside them is the lane (lane.h), for
+// requests that have run for a while.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,6 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -32,7 +31,7 @@ class alignas(64) Loop {
  public:
   // A hint of 1 makes a thread that takes one event not wake another for the next: that costs more than most requests.
   // The loop still locks, so that further threads may join it.
-  explicit Loop(int concurrency_hint = 1) : context_(concurrency_hint), work_(context_.get_executor()) {}
+  Loop() : context_(1), work_(context_.get_executor()) {}
 
   boost::asio::io_context& context() { return context_; }
   /// A request wants a thread of the loop. False if as many have one as may: the last thread is for those that are
@@ -72,8 +71,8 @@ struct LoopsOptions {
   size_t threads_max = 64;
   /// How long a handler may hold its loop before another thread takes the loop over. Default 5 ms.
   std::chrono::milliseconds patience{5};
-  /// The same in the lane, where a handler is expected to give way by itself. Default 100 ms.
-  std::chrono::milliseconds lane_patience{100};
+  /// The same in the lane, where a handler is expected to give way by itself. Default 20 ms.
+  std::chrono::milliseconds lane_patience{20};
 };
 
 /// Owns the loops, their threads and the watcher that adds threads.
@@ -89,10 +88,13 @@ class Loops {
 
   size_t size() const { return loops_.size(); }
   Loop& operator[](size_t index) { return *loops_[index]; }
-  /// Where a request goes on that has run for a while, or found no thread: a stretch of it, after so many turns there
-  /// before.
-  void RunInLane(int turns, std::function<void()> stretch);
-  const LaneFigures& lane_figures() const { return lane_queue_.figures(); }
+  /// Where a request goes on that has run for a while, or found no thread.
+  Lane& lane() { return lane_; }
+  /// How long a request may run on its loop before it goes on in the lane. Where others wait for a turn already, many
+  /// more may be about to come, and each would keep this loop's connections waiting.
+  std::chrono::microseconds first_turn() const {
+    return lane_.figures().waiting.load(std::memory_order_relaxed) > 0 ? kFirstTurnCrowded : kFirstTurn;
+  }
   /// The loop with the fewest connections (or working connections).
   Loop& Least(std::atomic<int64_t> Loop::*count);
   /// Threads running loops now, without the lane's.
@@ -111,19 +113,17 @@ class Loops {
   };
 
  private:
-  struct Threads {
-    size_t max;
-    std::chrono::nanoseconds patience;
-  };
+  static constexpr std::chrono::microseconds kFirstTurn{2000};
+  static constexpr std::chrono::microseconds kFirstTurnCrowded{250};
+
   void AddWorker(Loop& loop);
   void Watch();
-  bool Relieve(Loop& loop, const Threads& threads, int64_t now);
+  bool Relieve(Loop& loop, int64_t now);
   bool RelieveAll();
 
   const LoopsOptions options_;
   std::vector<std::unique_ptr<Loop>> loops_;
-  Loop lane_{BOOST_ASIO_CONCURRENCY_HINT_SAFE};
-  Lane lane_queue_;
+  Lane lane_;
   std::atomic<size_t> threads_{0};
   std::atomic<bool> watcher_sleeps_{false};
   Mutex mutex_;

@@ -252,7 +252,7 @@ bson::Document Server::Impl::Figures() {
       .Append("waiting", static_cast<int32_t>(unpacking.waiting))
       .Close();
   builder.Close();
-  const LaneFigures& lane = loops_.lane_figures();
+  const LaneFigures& lane = loops_.lane().figures();
   builder.OpenObject("requestQueue")
       .Append("waiting", lane.waiting.load(std::memory_order_relaxed))
       .Append("waits", lane.waits.load(std::memory_order_relaxed))

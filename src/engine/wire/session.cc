@@ -209,7 +209,7 @@ bool Session::RunOnLoop() {
     RunInLane();
     return false;
   }
-  const bool ended = RunStretch();
+  const bool ended = RunStretch(host_.loops().first_turn());
   if (taken) loop.GiveBack();
   return ended;
 }
@@ -219,14 +219,15 @@ bool Session::IsQuick() const {
   return unread_.empty() && (!exchange_.error().ok() || host_.handler().IsQuick(exchange_.request()));
 }
 
-bool Session::RunStretch() {
+bool Session::RunStretch(std::chrono::microseconds turn) {
   const Loops::Busy busy(host_.loops());
-  return std::exchange(begun_, true) ? fiber_.Resume() : fiber_.Run(answer_);
+  return std::exchange(begun_, true) ? fiber_.Resume(turn) : fiber_.Run(answer_, turn);
 }
 
 void Session::RunInLane() {
-  host_.loops().RunInLane(lane_turns_++, [this] {
-    if (RunStretch()) asio::post(socket_.get_executor(), [this] { Answered(); });
+  const int turns = lane_turns_++;
+  host_.loops().lane().Push(turns, [this, turns] {
+    if (RunStretch(Lane::TurnOf(turns))) asio::post(socket_.get_executor(), [this] { Answered(); });
   });
 }
 

@@ -84,7 +84,7 @@ class Session {
   bool Run();
   bool RunOnLoop();
   bool IsQuick() const;
-  bool RunStretch();
+  bool RunStretch(std::chrono::microseconds turn);
   void RunInLane();
   void Answer();
   void Answered();
@@ -107,7 +107,7 @@ class Session {
   std::string_view unread_;  // a message that is read where the request is run; empty: it was read
   Turns::Place place_;
   // A request that waits for another one's lock gives its thread back (Run() is false) and goes on in Continue(); one
-  // that has run long enough goes on in the lane of long requests (Loops::RunInLane).
+  // that has run long enough goes on in the lane of long requests (lane.h).
   Fiber fiber_;
   const std::function<void()> answer_ = [this] { Answer(); };
   std::exception_ptr failure_;      // of the request

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/strings.h"
+#include "base/work.h"
 
 namespace braid::query::plan {
 namespace {
@@ -68,7 +69,12 @@ Status Sort::Load(txn::Context& context) {
     BRAID_CHECK_OK(charge_.Set(context.shared().memory, bytes_));
   }
   BRAID_ASSERT(limit_ == 0 || entries_.size() <= limit_);
-  std::ranges::sort(entries_, std::less<>());
+  // Long keys make a comparison long: others get their turn meanwhile, and the next Check() tells of an interruption.
+  Work& work = Work::Current();
+  std::ranges::sort(entries_, [&work](const Entry& a, const Entry& b) {
+    work.GoesOn(StepsFor(std::min(a.key.size(), b.key.size())));
+    return a < b;
+  });
   bytes_left_ = bytes_;
   ready_ = true;
   return {};
