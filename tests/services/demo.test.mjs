@@ -84,7 +84,7 @@ async function checkStock(client) {
 }
 
 const shown = [/flash sale \d+: 20 of 20 units sold to 50 buyers, 0 left, oversold 0$/m, /hand-over of symbol 1: writer-. to writer-./,
-  /pivot switch at epoch \d+: \d+ epochs? popped/, /shard newcomer added/, /a chunk of shop.products moved from \w+ to \w+: \d+ documents/,
+  /pivot switch at epoch \d+: \d+ epochs? popped/, /shard newcomer added/, /a chunk of shop.products moved from \w+ to \w+: \d+ documents?/,
   /symbol 6 halted: output \d+ came with/, /symbol 6 repaired: the \d+ outputs that waited are appended/];
 
 test('every load moves, the guide is right, and a kill leaves a sound store that the next start goes on with', { timeout: 120_000 }, async (t) => {

@@ -68,9 +68,10 @@ class ShardsLoad final : public Load {
     command.Text("to", to);
     BRAID_TRY(const client::BsonPtr reply, Run(command.get()));
     ++figures_["moves"];
+    const int64_t documents = client::IntegerOf(reply.get(), "documentsMoved");
     BRAID_CHECK_OK(
         setting_.journal.Note(kShards, StrCat("a chunk of ", kMoved, " moved from ", chunk.shard, " to ", to, ": ",
-                                              client::IntegerOf(reply.get(), "documentsMoved"), " documents")));
+                                              documents, documents == 1 ? " document" : " documents")));
     return setting_.journal.Write(kShards, figures_);
   }
 
