@@ -35,7 +35,7 @@ export async function openPage(browser, base, { viewport = desktop, colorScheme 
   return page;
 }
 
-/** The page is without violations of the rules that axe-core knows, and nothing is wider than the screen. */
+/** The page is without violations of the rules that axe-core knows, and nothing is wider than the screen or than its frame. */
 export async function expectAccessible(page, what) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
@@ -43,6 +43,8 @@ export async function expectAccessible(page, what) {
   assert.deepEqual(found, [], what);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   assert.ok(overflow <= 0, `${what}: ${overflow} pixels are beyond the right edge`);
+  const burst = await page.evaluate(() => [...document.querySelectorAll('.panel, .stat')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.innerText.slice(0, 40)));
+  assert.deepEqual(burst, [], `${what}: wider than their frames`);
 }
 
 export async function picture(page, name) {

@@ -29,7 +29,7 @@ function optionsOf({ series, format, height = 200, logarithmic }: ChartProps, wi
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
+    padding: [8, 24, 0, 0], // half of a time has room right of the newest sample
     legend: { show: false },
     cursor: { y: false, points: { size: 6 } },
     scales: { y: logarithmic ? { distr: 3 } : { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },

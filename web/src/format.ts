@@ -64,4 +64,4 @@ export function ago(ms: number, now = Date.now()): string {
 export const clockTime = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
 export const dateTime = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(0, 19) + ' UTC';
 
-export const shortHash = (hash: string) => (hash.length <= 16 ? hash : `${hash.slice(0, hash.startsWith('0x') ? 8 : 6)}…${hash.slice(-4)}`);
+export const shortHash = (hash: string) => (hash.length <= 12 ? hash : `${hash.slice(0, hash.startsWith('0x') ? 8 : 6)}…${hash.slice(-4)}`);

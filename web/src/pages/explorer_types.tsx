@@ -64,7 +64,7 @@ export const blockColumns: Column<Block>[] = [
     ),
   },
   { name: 'Miner', cell: (block) => <Hash value={block.miner} href={`/explorer/miner/${block.miner}`} />, wide: true },
-  { name: 'Transactions', number: true, cell: (block) => count(fromHex(block.transactionCount)) },
+  { name: 'Txs', number: true, cell: (block) => count(fromHex(block.transactionCount)) },
 ];
 
 export const transactionColumns: Column<Transaction>[] = [

@@ -91,7 +91,10 @@ function Spread({ data, chosen }: { data: ShardsAnswer; chosen: string }) {
                   name: 'Shard',
                   cell: (row) => (
                     <>
-                      <i class={`swatch ${colourOf(shards, row.shard)}`} /> {row.shard} {row.draining && <Badge tone="warn">being emptied</Badge>}
+                      <span class="whole-line">
+                        <i class={`swatch ${colourOf(shards, row.shard)}`} /> {row.shard}
+                      </span>{' '}
+                      {row.draining && <Badge tone="warn">being emptied</Badge>}
                     </>
                   ),
                 },
@@ -135,8 +138,15 @@ function Routing({ collections }: { collections: ShardedCollection[] }) {
         keyOf={({ ns }) => ns}
         empty="No collection is sharded yet: sh.shardCollection() in mongosh."
         columns={[
-          { name: 'Collection', cell: (one) => <span class="clipped" title={one.ns}>{one.ns}</span> },
-          { name: 'Shard key', wide: true, cell: (one) => <code>{keyText(one.key)}</code> },
+          {
+            name: 'Collection and shard key',
+            cell: (one) => (
+              <>
+                <span class="clipped" title={one.ns}>{one.ns}</span>
+                <code class="below">{keyText(one.key)}</code>
+              </>
+            ),
+          },
           { name: 'Ops/s', number: true, cell: (one) => rate(rateOf(routed(one.ns))) },
           { name: 'Documents', number: true, wide: true, cell: (one) => count(documentsOf(one)) },
           {

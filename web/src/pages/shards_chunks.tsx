@@ -1,5 +1,5 @@
 // The chunk map: each collection as a strip of its chunks, coloured by shard; and what happened to chunks and shards.
-import { ago, count } from '../format';
+import { ago, counted } from '../format';
 import { useLive } from '../live';
 import { Badge, Panel } from '../ui';
 import type { Chunk, ShardsAnswer } from './shards';
@@ -84,7 +84,7 @@ const words: Record<string, string> = {
 
 function detailText({ what, details = {} }: ShardsAnswer['changes'][number]): string {
   const { from, to, name, shard, numChunks, counts } = details as Record<string, unknown> & { counts?: { cloned?: number } };
-  if (what === 'moveChunk.commit') return `${counts?.cloned !== undefined ? `${count(counts.cloned)} documents ` : ''}from ${from} to ${to}`;
+  if (what === 'moveChunk.commit') return `${counts?.cloned !== undefined ? `${counted(counts.cloned, 'document')} ` : ''}from ${from} to ${to}`;
   if (what === 'shardCollection.end') return `into ${numChunks} chunks`;
   return String(name ?? shard ?? to ?? '');
 }

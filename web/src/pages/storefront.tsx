@@ -76,9 +76,9 @@ function Shop() {
                 keyOf={({ order_id }) => order_id}
                 empty="No order yet."
                 columns={[
-                  { name: 'Order', cell: (one) => <a href={`/storefront/order/${one.order_id}`}>{one.order_id}</a> },
+                  { name: 'Order', cell: (one) => <a class="whole-line order-id" href={`/storefront/order/${one.order_id}`}>{one.order_id}</a> },
                   { name: 'Customer', wide: true, cell: (one) => one.user_id },
-                  { name: 'Zone', wide: true, cell: (one) => one.geo_zone },
+                  { name: 'Zone', wide: true, cell: (one) => <span class="whole-line">{one.geo_zone}</span> },
                   { name: 'Units', number: true, wide: true, cell: (one) => count(one.items.reduce((sum, item) => sum + item.qty, 0)) },
                   { name: 'Total', number: true, cell: (one) => money(one.total_amount, one.currency) },
                   { name: 'Status', wide: true, cell: (one) => <Badge tone={tones[one.status]}>{one.status}</Badge> },
@@ -97,7 +97,7 @@ function Shop() {
                   rows={stock}
                   keyOf={({ geo_zone }) => geo_zone}
                   columns={[
-                    { name: 'Zone', cell: (zone) => zone.geo_zone },
+                    { name: 'Zone', cell: (zone) => <span class="whole-line">{zone.geo_zone}</span> },
                     { name: 'Units', number: true, cell: (zone) => count(zone.qty) },
                     { name: 'Reserved', number: true, cell: (zone) => count(zone.reserved) },
                     { name: 'Sold out', number: true, cell: (zone) => `${count(zone.sold_out)} of ${count(zone.products)}` },
