@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { desktop, expectAccessible, launch, openPage, phone, picture } from '../lib/browser.mjs';
 import { get } from '../lib/http.mjs';
 import { startServer } from '../lib/server.mjs';
+import { settled } from './addresses.mjs';
 import { fill } from './data.mjs';
 
 let server;
@@ -43,9 +44,6 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-/** Everything that the page asks for first is there. */
-const settled = (page) => page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('.skeleton') && document.querySelector('.connection.live'));
 
 const sections = ['overview', 'shards', 'staking', 'storefront', 'settlement', 'explorer'];
 

@@ -25,8 +25,8 @@ export function launch() {
 }
 
 /** A page of its own browser context; `page.problems` has what went wrong in it: errors in the console, of scripts, of requests. */
-export async function openPage(browser, base, { viewport = desktop, colorScheme = 'light' } = {}) {
-  const context = await browser.newContext({ baseURL: base, viewport, colorScheme, permissions: ['clipboard-read', 'clipboard-write'] });
+export async function openPage(browser, base, { viewport = desktop, colorScheme = 'light', ...further } = {}) {
+  const context = await browser.newContext({ baseURL: base, viewport, colorScheme, ...further, permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   page.problems = [];
