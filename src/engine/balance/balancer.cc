@@ -20,7 +20,6 @@ using catalog::CollectionPtr;
 using storage::ShardNumber;
 
 constexpr auto kEvery = std::chrono::seconds(1);
-constexpr auto kWaitForMove = std::chrono::milliseconds(20);
 constexpr int kTransfersMax = 10'000;
 
 /// The settings document of config; empty if there is none.
@@ -134,7 +133,10 @@ Balancer::~Balancer() {
   {
     const MutexLock lock(mu_);
     stop_ = true;
-    if (running_ != nullptr) running_->killed = static_cast<int>(Code::kInterruptedAtShutdown);
+    if (running_ != nullptr) {
+      running_->killed = static_cast<int>(Code::kInterruptedAtShutdown);
+      running_->Wake();
+    }
   }
   wake_.NotifyAll();
   thread_.join();
@@ -209,8 +211,8 @@ Result<uint64_t> Balancer::RoundWith(txn::Operation& operation) {
 
 Status Balancer::RoundOf(txn::Context& context, const CollectionPtr& collection, bool enabled, uint64_t* moved) {
   if (collection->placement->is_moving()) {
-    std::unique_lock one(moving_, std::try_to_lock);
-    if (!one) return {};  // somebody is at it
+    const std::optional<Gate::Pass> one = moving_.TryClose();
+    if (!one) return {};  // another move is under way
     BRAID_TRY(const uint64_t more, ContinueMoves(context, collection->ns, collection->number));
     documents_moved_ += more;
     *moved += more;
@@ -249,8 +251,7 @@ Status Balancer::Balance(txn::Context& context, const catalog::Namespace& ns, ui
 
 Result<uint64_t> Balancer::Move(txn::Context& context, const catalog::Namespace& ns, uint32_t number,
                                 const KeyBoundsOfMove& range, ShardNumber to) {
-  std::unique_lock one(moving_, std::defer_lock);
-  while (!one.try_lock_for(kWaitForMove)) BRAID_CHECK_OK(context.Check());
+  BRAID_TRY(const Gate::Pass one, moving_.Close(context.operation()));
   const CollectionPtr before = shared_.catalog.Find(ns);
   BRAID_TRY(const uint64_t documents, MoveRange(context, ns, number, range, to));
   documents_moved_ += documents;

@@ -5,6 +5,7 @@
 #include <map>
 #include <thread>
 
+#include "base/gate.h"
 #include "base/mutex.h"
 #include "engine/balance/move.h"
 #include "engine/balance/watch.h"
@@ -20,7 +21,8 @@ class Balancer {
   Balancer(const Balancer&) = delete;
   Balancer& operator=(const Balancer&) = delete;
 
-  /// moveChunk, moveRange, movePrimary: on the caller's thread, after the move that is under way.
+  /// moveChunk, moveRange, movePrimary: by the caller, after the moves that are under way or waited for; without a
+  /// thread while it waits.
   Result<uint64_t> Move(txn::Context& context, const catalog::Namespace& ns, uint32_t number,
                         const KeyBoundsOfMove& range, storage::ShardNumber to);
   /// Looks at once: a shard was added, or the balancer was switched on.
@@ -42,7 +44,7 @@ class Balancer {
   Status Balance(txn::Context& context, const catalog::Namespace& ns, uint32_t number, uint64_t* moved);
 
   txn::Shared& shared_;
-  std::timed_mutex moving_;  // guards no member: one move at a time, and those that wait for it look at their deadline
+  Gate moving_;  // closed by the one move at a time
   Watch watch_;
   std::atomic<bool> in_round_{false};
   std::atomic<uint64_t> rounds_{0};

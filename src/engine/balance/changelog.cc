@@ -1,7 +1,5 @@
 #include "engine/balance/changelog.h"
 
-#include <shared_mutex>
-
 #include "base/log.h"
 #include "base/strings.h"
 #include "engine/bson/builder.h"
@@ -25,7 +23,7 @@ Status Append(txn::Context& context, const std::string& collection_name, bson::V
   }
   const catalog::CollectionPtr collection = shared.catalog.Find(ns);
   if (collection == nullptr) return {Code::kNamespaceNotFound, "dropped meanwhile"};
-  std::shared_lock gate(collection->state->gate);
+  BRAID_TRY(const Gate::Pass gate, collection->state->gate.Share(context.operation()));
   if (shared.catalog.Find(ns) != collection) return {Code::kConflictingOperationInProgress, "changed meanwhile"};
   txn::Context own(shared, context.operation());
   BRAID_CHECK_OK(txn::Insert(own, collection, row));

@@ -65,13 +65,13 @@ class Mover {
       }
       BRAID_CHECK_OK(End());
       // Others hold what is left.
-      if (moved_ == before) BRAID_CHECK_OK(context_.operation().Wait(kWaitForOthers));
+      if (moved_ == before) BRAID_CHECK_OK(context_.operation().WaitFor(kWaitForOthers));
     }
   }
 
  private:
   Status Place(const std::function<Status(Placement*, storage::WriteSet&)>& change) {
-    BRAID_TRY(const auto placed, shared_.catalog.Place(ns_, number_, change));
+    BRAID_TRY(const auto placed, shared_.catalog.Place(ns_, number_, change, &context_.operation()));
     context_.NotePosition(placed.position);
     return {};
   }
@@ -82,7 +82,7 @@ class Mover {
     bool more = true;
     while (more) {
       BRAID_CHECK_OK(context_.Check());
-      BRAID_TRY(const HeldCollection held, HeldCollection::Open(shared_, ns_, number_));
+      BRAID_TRY(const HeldCollection held, HeldCollection::Open(context_, ns_, number_));
       const KeyRange keys = KeyRange::Of(*held.get(), from, next, end);
       const auto cursor = shared_.store.NewCursor(keys.range, {});
       std::vector<std::string> ids;

@@ -81,14 +81,14 @@ class Sharder {
     return {};
   }
 
-  Status Place(const std::function<Status(Placement*, storage::WriteSet&)>& change) {
-    BRAID_TRY(const auto placed, shared_.catalog.Place(ns_, number_, change));
+  Status Place(const std::function<Status(Placement*, storage::WriteSet&)>& change, Waiter* waiter) {
+    BRAID_TRY(const auto placed, shared_.catalog.Place(ns_, number_, change, waiter));
     context_.NotePosition(placed.position);
     return {};
   }
 
   Status Announce() {
-    return Place([this](Placement* placement, storage::WriteSet&) -> Status {
+    const auto announce = [this](Placement* placement, storage::WriteSet&) -> Status {
       if (placement->keeps_global_keys() || placement->is_moving()) {
         return {Code::kConflictingOperationInProgress, StrCat(ns_.ToString(), " is being sharded or moved already")};
       }
@@ -100,7 +100,8 @@ class Sharder {
       placement->chunks.front().min = options_.key.Lowest();
       BRAID_TRY(placement->chunks.front().begin, options_.key.Encode(placement->chunks.front().min));
       return {};
-    });
+    };
+    return Place(announce, &context_.operation());
   }
 
   /// Every document gets its keys over all shards, and is looked at whether it can be placed.
@@ -110,7 +111,7 @@ class Sharder {
     std::string next = storage::DocumentRange(number_).begin;
     while (!next.empty()) {
       BRAID_CHECK_OK(context_.Check());
-      BRAID_TRY(HeldCollection held, HeldCollection::Open(shared_, ns_, number_));
+      BRAID_TRY(HeldCollection held, HeldCollection::Open(context_, ns_, number_));
       std::vector<std::string> keys;
       const auto cursor = shared_.store.NewCursor(storage::DocumentRange(number_), {});
       for (cursor->Seek(next); cursor->Valid() && keys.size() < kBatchDocuments; cursor->Next()) {
@@ -143,7 +144,7 @@ class Sharder {
   }
 
   Status Show() {
-    return Place([this](Placement* placement, storage::WriteSet&) -> Status {
+    const auto show = [this](Placement* placement, storage::WriteSet&) -> Status {
       const CollectionPtr collection = shared_.catalog.Find(ns_);
       BRAID_ASSERT(collection != nullptr && placement->preparing);
       if (collection->ShardKeyIndex(options_.key) == nullptr) {
@@ -159,12 +160,14 @@ class Sharder {
       }
       placement->chunks.front().since = options_.timestamp;
       return {};
-    });
+    };
+    return Place(show, &context_.operation());
   }
 
-  /// As if nothing had been: nobody writes meanwhile, and a crash in between is mended at the next start.
+  /// As if nothing had been: nobody writes meanwhile, and a crash in between is mended at the next start. It has to be
+  /// done also if the operation was killed.
   Status Withdraw() {
-    return Place([this](Placement* placement, storage::WriteSet&) -> Status {
+    const auto withdraw = [this](Placement* placement, storage::WriteSet&) -> Status {
       const CollectionPtr collection = shared_.catalog.Find(ns_);
       BRAID_ASSERT(placement->chunks.size() == 1);  // it has not been shown as sharded
       BRAID_CHECK_OK(shared_.store.DeleteRange(storage::GlobalRange(number_)));
@@ -173,7 +176,8 @@ class Sharder {
       }
       *placement = Placement::OnOneShard(placement->chunks.front().shard);
       return {};
-    });
+    };
+    return Place(withdraw, nullptr);
   }
 
   txn::Context& context_;

@@ -46,16 +46,17 @@ Result<bson::Document> KeyRange::ShardKeyAt(const storage::Cursor& cursor, const
   return out.Finish();
 }
 
-Result<HeldCollection> HeldCollection::Open(txn::Shared& shared, const catalog::Namespace& ns, uint32_t number) {
+Result<HeldCollection> HeldCollection::Open(txn::Context& context, const catalog::Namespace& ns, uint32_t number) {
+  const catalog::Catalog& catalog = context.shared().catalog;
   HeldCollection held;
   while (true) {
-    held.collection_ = shared.catalog.Find(ns);
+    held.collection_ = catalog.Find(ns);
     if (held.collection_ == nullptr || held.collection_->number != number) {
       return Status(Code::kConflictingOperationInProgress, StrCat(ns.ToString(), " was dropped or renamed meanwhile"));
     }
-    held.gate_ = std::shared_lock(held.collection_->state->gate);
-    if (shared.catalog.Find(ns) == held.collection_) return held;
-    held.gate_.unlock();  // it changed before we had the gate
+    BRAID_TRY(held.gate_, held.collection_->state->gate.Share(context.operation()));
+    if (catalog.Find(ns) == held.collection_) return held;
+    held.gate_.Release();  // it changed before we had the gate
   }
 }
 

@@ -30,18 +30,18 @@ struct KeyRange {
 class HeldCollection {
  public:
   /// kConflictingOperationInProgress if the collection is gone, or was made anew under the same name.
-  static Result<HeldCollection> Open(txn::Shared& shared, const catalog::Namespace& ns, uint32_t number);
+  static Result<HeldCollection> Open(txn::Context& context, const catalog::Namespace& ns, uint32_t number);
   const catalog::CollectionPtr& operator->() const { return collection_; }
   const catalog::CollectionPtr& get() const { return collection_; }
   /// Lets the description change from here on.
   void Release() {
-    BRAID_ASSERT(gate_.owns_lock());
-    gate_.unlock();
+    BRAID_ASSERT(!gate_.empty());
+    gate_.Release();
   }
 
  private:
   catalog::CollectionPtr collection_;
-  std::shared_lock<std::shared_mutex> gate_;
+  Gate::Pass gate_;
 };
 
 constexpr size_t kBatchDocuments = 200;

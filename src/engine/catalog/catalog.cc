@@ -170,30 +170,36 @@ Result<Catalog::Change> Catalog::Ensure(const Namespace& ns) {
   return CreateLocked(ns, bson::View());
 }
 
-std::unique_lock<std::shared_mutex> Catalog::CloseGate(CollectionState& state) {
-  state.changes_waiting.fetch_add(1, std::memory_order_relaxed);
-  std::unique_lock gate(state.gate);
-  const int waited = state.changes_waiting.fetch_sub(1, std::memory_order_relaxed);
-  BRAID_ASSERT(waited > 0);
-  return gate;
+Result<Gate::Pass> Catalog::CloseGate(CollectionState& state, Waiter* waiter) {
+  PatientWaiter patient;
+  return state.gate.Close(waiter != nullptr ? *waiter : patient);
 }
 
-Catalog::Held::Held(Catalog& catalog, const Namespace& ns) : catalog_(catalog) {
+Catalog::Held::Held(Catalog& catalog, const Namespace& ns, Waiter* waiter) : catalog_(catalog) {
   while (true) {
     collection_ = catalog_.Find(ns);
-    if (collection_ != nullptr) gate_ = CloseGate(*collection_->state);
+    if (collection_ != nullptr) {
+      Result<Gate::Pass> closed = CloseGate(*collection_->state, waiter);
+      if (closed.ok()) {
+        gate_ = *std::move(closed);
+      } else {
+        status_ = closed.error();
+      }
+    }
     catalog_.change_mu_.Lock();
-    if (catalog_.Find(ns) == collection_) return;
+    if (!status_.ok() || catalog_.Find(ns) == collection_) return;
     catalog_.change_mu_.Unlock();
-    gate_ = {};
+    gate_.Release();
   }
 }
 
 Catalog::Held::~Held() { catalog_.change_mu_.Unlock(); }
 
 Result<Catalog::Change> Catalog::Replace(const Namespace& ns,
-                                         const std::function<Status(Collection*, storage::WriteSet&)>& change) {
-  const Held held(*this, ns);
+                                         const std::function<Status(Collection*, storage::WriteSet&)>& change,
+                                         Waiter* waiter) {
+  const Held held(*this, ns, waiter);
+  BRAID_CHECK_OK(held.status());
   const CollectionPtr& before = held.collection();
   if (before == nullptr) return NotFound(ns);
   auto after = std::make_shared<Collection>(*before);
@@ -208,17 +214,20 @@ Result<Catalog::Change> Catalog::Replace(const Namespace& ns,
   return result;
 }
 
-Result<Catalog::Change> Catalog::Modify(const Namespace& ns, const std::function<Status(Collection*)>& change) {
-  return Replace(ns, [&change](Collection* collection, storage::WriteSet&) -> Status {
+Result<Catalog::Change> Catalog::Modify(const Namespace& ns, const std::function<Status(Collection*)>& change,
+                                        Waiter* waiter) {
+  const auto modify = [&change](Collection* collection, storage::WriteSet&) -> Status {
     const Collection before = *collection;
     BRAID_CHECK_OK(change(collection));
     return UpdateOptions(before, collection);
-  });
+  };
+  return Replace(ns, modify, waiter);
 }
 
 Result<Catalog::Change> Catalog::Place(const Namespace& ns, uint32_t number,
-                                       const std::function<Status(sharding::Placement*, storage::WriteSet&)>& change) {
-  return Replace(ns, [&](Collection* collection, storage::WriteSet& writes) -> Status {
+                                       const std::function<Status(sharding::Placement*, storage::WriteSet&)>& change,
+                                       Waiter* waiter) {
+  const auto place = [&](Collection* collection, storage::WriteSet& writes) -> Status {
     if (collection->number != number) {
       return {Code::kConflictingOperationInProgress, StrCat(ns.ToString(), " was dropped and made again meanwhile")};
     }
@@ -227,11 +236,12 @@ Result<Catalog::Change> Catalog::Place(const Namespace& ns, uint32_t number,
     BRAID_ASSERT(placement.IsWhole());
     collection->placement = std::make_shared<sharding::Placement>(std::move(placement));
     return {};
-  });
+  };
+  return Replace(ns, place, waiter);
 }
 
-Result<Catalog::Change> Catalog::StartIndexes(const Namespace& ns, std::vector<IndexSpec> specs) {
-  return Replace(ns, [&](Collection* collection, storage::WriteSet& writes) BRAID_REQUIRES(change_mu_) -> Status {
+Result<Catalog::Change> Catalog::StartIndexes(const Namespace& ns, std::vector<IndexSpec> specs, Waiter* waiter) {
+  const auto start = [&](Collection* collection, storage::WriteSet& writes) BRAID_REQUIRES(change_mu_) -> Status {
     for (IndexSpec& spec : specs) {
       for (const auto& existing : collection->indexes) {
         BRAID_TRY(bool same, spec.CompareWith(existing->spec));
@@ -248,11 +258,13 @@ Result<Catalog::Change> Catalog::StartIndexes(const Namespace& ns, std::vector<I
       collection->indexes.push_back(std::move(index));
     }
     return {};
-  });
+  };
+  return Replace(ns, start, waiter);
 }
 
-Result<Catalog::Change> Catalog::FinishIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers) {
-  return Replace(ns, [&](Collection* collection, storage::WriteSet&) -> Status {
+Result<Catalog::Change> Catalog::FinishIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers,
+                                               Waiter* waiter) {
+  const auto finish = [&](Collection* collection, storage::WriteSet&) -> Status {
     size_t finished = 0;
     for (auto& index : collection->indexes) {
       if (std::find(numbers.begin(), numbers.end(), index->number) == numbers.end()) continue;
@@ -268,7 +280,8 @@ Result<Catalog::Change> Catalog::FinishIndexes(const Namespace& ns, const std::v
       return {Code::kIndexBuildAborted, StrCat("an index of ", ns.ToString(), " was dropped while it was built")};
     }
     return {};
-  });
+  };
+  return Replace(ns, finish, waiter);
 }
 
 }  // namespace braid::catalog

@@ -6,10 +6,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
+#include "base/gate.h"
 #include "base/mutex.h"
 #include "engine/catalog/cluster.h"
 #include "engine/catalog/collection.h"
@@ -40,7 +40,8 @@ class Catalog {
     storage::LogPosition position = 0;  // to be durable before it is acknowledged
     bool created = false;
   };
-  /// Every change waits for the collection's writers of this moment: the caller must not hold its gate.
+  /// Every change of a collection that exists waits for its writers of this moment: the caller must not hold its gate.
+  /// It waits as `waiter`, with the error of that if it gives up first; null: however long it takes.
   ///
   /// `options` as the create command's: validator, validationLevel, validationAction, collation, …; what is known here
   /// is checked, the rest kept. kNamespaceExists if it exists with other options; `created` false if it exists with the
@@ -56,30 +57,33 @@ class Catalog {
   /// collection of such a name by now.
   Result<storage::LogPosition> Publish(const std::vector<CollectionPtr>& drafts, storage::WriteSet& writes);
   /// The description it had; null and position 0 if there was no such collection. Its data is gone on return.
-  Result<Change> Drop(const Namespace& ns);
+  Result<Change> Drop(const Namespace& ns, Waiter* waiter = nullptr);
   /// 26, 48, or 20 for the same name twice.
-  Result<Change> Rename(const Namespace& from, const Namespace& to, bool drop_target);
+  Result<Change> Rename(const Namespace& from, const Namespace& to, bool drop_target, Waiter* waiter = nullptr);
   /// A name that nobody else uses, for a collection that is made beside another one to take its place. What is left
   /// under such a name is dropped at the next start.
   static Namespace NewStaging(std::string_view database);
   /// Renames `staging` to `target` in place of `replaced`, which may be null. kCommandFailed if `target` is not as it
   /// was then.
-  Result<Change> TakePlace(const Namespace& staging, const Namespace& target, const CollectionPtr& replaced);
+  Result<Change> TakePlace(const Namespace& staging, const Namespace& target, const CollectionPtr& replaced,
+                           Waiter* waiter = nullptr);
   /// collMod: `change` sets validator_spec, validation_level, validation_action, or puts an Index::Clone() with another
   /// `hidden` or `expire_after_seconds` into `indexes`; options and the parsed validator follow from these. 26.
-  Result<Change> Modify(const Namespace& ns, const std::function<Status(Collection*)>& change);
+  Result<Change> Modify(const Namespace& ns, const std::function<Status(Collection*)>& change,
+                        Waiter* waiter = nullptr);
 
   /// Adds indexes in state `building` (writers maintain them from now on); index_build.h fills them and calls
   /// FinishIndexes or RemoveIndexes. The new ones are the last of `collection->indexes`.
-  Result<Change> StartIndexes(const Namespace& ns, std::vector<IndexSpec> specs);
-  Result<Change> FinishIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers);
+  Result<Change> StartIndexes(const Namespace& ns, std::vector<IndexSpec> specs, Waiter* waiter = nullptr);
+  Result<Change> FinishIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers, Waiter* waiter = nullptr);
   /// Also what dropIndexes does. Numbers that are not there are passed over; the entries are gone on return.
-  Result<Change> RemoveIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers);
+  Result<Change> RemoveIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers, Waiter* waiter = nullptr);
 
   /// Changes the placement of a collection, under its gate: `change` gets a copy, and what is to be committed with it.
   /// 26, or kConflictingOperationInProgress if the collection is not of that number any more.
   Result<Change> Place(const Namespace& ns, uint32_t number,
-                       const std::function<Status(sharding::Placement*, storage::WriteSet&)>& change);
+                       const std::function<Status(sharding::Placement*, storage::WriteSet&)>& change,
+                       Waiter* waiter = nullptr);
 
   // The cluster: shards and databases (cluster.cc).
   Cluster cluster() const;
@@ -115,7 +119,7 @@ class Catalog {
   Status FinishDrops();
   Status DropStaging();
   Result<Change> RenameIf(const Namespace& from, const Namespace& to,
-                          const std::function<Status(const CollectionPtr& target)>& allowed);
+                          const std::function<Status(const CollectionPtr& target)>& allowed, Waiter* waiter);
   Result<Change> RenameHeld(const Collection& source, const Namespace& to, const CollectionPtr& target)
       BRAID_REQUIRES(change_mu_);
   /// Removes the data of what the catalogue no longer knows, and then the notes about it.
@@ -131,21 +135,25 @@ class Catalog {
   /// nothing but the collection's own writers is kept waiting while its writers are waited for.
   class BRAID_SCOPED_CAPABILITY Held {
    public:
-    Held(Catalog& catalog, const Namespace& ns) BRAID_ACQUIRE(catalog.change_mu_);
+    Held(Catalog& catalog, const Namespace& ns, Waiter* waiter) BRAID_ACQUIRE(catalog.change_mu_);
     ~Held() BRAID_RELEASE();
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
-    /// Null if there is none; change_mu_ is held all the same.
+    /// The error of a waiter that gave up: then the collection is not held, but change_mu_ is all the same.
+    const Status& status() const { return status_; }
+    /// Null if there is none.
     const CollectionPtr& collection() const { return collection_; }
 
    private:
     Catalog& catalog_;
     CollectionPtr collection_;
-    std::unique_lock<std::shared_mutex> gate_;
+    Gate::Pass gate_;
+    Status status_;
   };
-  static std::unique_lock<std::shared_mutex> CloseGate(CollectionState& state);
+  static Result<Gate::Pass> CloseGate(CollectionState& state, Waiter* waiter);
   /// Runs `change` on a copy under the gate, commits the new description and shows it.
-  Result<Change> Replace(const Namespace& ns, const std::function<Status(Collection*, storage::WriteSet&)>& change);
+  Result<Change> Replace(const Namespace& ns, const std::function<Status(Collection*, storage::WriteSet&)>& change,
+                         Waiter* waiter);
   void Show(CollectionPtr collection) BRAID_REQUIRES(change_mu_);
   void Hide(const Namespace& ns) BRAID_REQUIRES(change_mu_);
   uint32_t TakeNumber(storage::WriteSet& writes) BRAID_REQUIRES(change_mu_);

@@ -1,8 +1,6 @@
 // Namespaces, and what a collection's description answers.
 #include "engine/catalog/collection.h"
 
-#include <pthread.h>
-
 #include <array>
 
 #include "base/one_line.h"
@@ -45,17 +43,6 @@ Result<Namespace> Namespace::Make(std::string_view database, std::string_view co
                                                   collection, " Max: ", kNamespaceBytesMax));
   }
   return Namespace{std::string(database), std::string(collection)};
-}
-
-CollectionState::CollectionState() {
-  // Readers come first by default, and a stream of statements would hold up a drop for ever: a change goes first here.
-  pthread_rwlockattr_t attributes;
-  pthread_rwlockattr_init(&attributes);
-  pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-  auto* lock = static_cast<pthread_rwlock_t*>(gate.native_handle());
-  pthread_rwlock_destroy(lock);
-  pthread_rwlock_init(lock, &attributes);
-  pthread_rwlockattr_destroy(&attributes);
 }
 
 bool Collection::PlacedById(const bson::Value& id) const {

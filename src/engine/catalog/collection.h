@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
+#include "base/gate.h"
 #include "engine/catalog/index.h"
 #include "engine/sharding/placement.h"
 #include "engine/sharding/shard_figures.h"
@@ -28,15 +28,10 @@ struct Namespace {
 
 /// What outlives the descriptions of one collection: its gate and its figures.
 struct CollectionState {
-  CollectionState();
   /// Held shared by every statement that writes, alone by the catalogue while it changes the description: so no change
   /// meets a writer that still works from the old one. A writer looks the description up again once it has the gate.
-  /// Never held across requests, never twice by one thread: a change that waits goes before writers that come later.
-  /// It guards no member and is held by locks that are handed on, which Clang's analysis does not follow: so it is not
-  /// a SharedMutex.
-  std::shared_mutex gate;
-  /// Changes that wait for the gate: a statement over many documents lets them in after its next batch.
-  std::atomic<int> changes_waiting{0};
+  /// Never held across requests, never twice by one request: a change that waits goes before writers that come later.
+  Gate gate;
   std::atomic<int64_t> documents{0};  // as committed
   std::atomic<int64_t> bytes{0};
   std::atomic<bool> dropped{false};

@@ -60,10 +60,11 @@ Status Catalog::Collect(const std::vector<Leftover>& leftovers) {
   return store_.Commit(done).status();
 }
 
-Result<Catalog::Change> Catalog::Drop(const Namespace& ns) {
+Result<Catalog::Change> Catalog::Drop(const Namespace& ns, Waiter* waiter) {
   Change change;
   {
-    const Held held(*this, ns);
+    const Held held(*this, ns, waiter);
+    BRAID_CHECK_OK(held.status());
     change.collection = held.collection();
     if (change.collection == nullptr) return change;
     storage::WriteSet writes(store_);
@@ -77,12 +78,13 @@ Result<Catalog::Change> Catalog::Drop(const Namespace& ns) {
   return change;
 }
 
-Result<Catalog::Change> Catalog::Rename(const Namespace& from, const Namespace& to, bool drop_target) {
+Result<Catalog::Change> Catalog::Rename(const Namespace& from, const Namespace& to, bool drop_target, Waiter* waiter) {
   if (from == to) return Status(Code::kIllegalOperation, "Can't rename a collection to itself");
-  return RenameIf(from, to, [&](const CollectionPtr& target) -> Status {
+  const auto allowed = [&](const CollectionPtr& target) -> Status {
     if (target == nullptr || drop_target) return {};
     return {Code::kNamespaceExists, StrCat("target namespace exists: ", to.ToString())};
-  });
+  };
+  return RenameIf(from, to, allowed, waiter);
 }
 
 Namespace Catalog::NewStaging(std::string_view database) {
@@ -90,12 +92,13 @@ Namespace Catalog::NewStaging(std::string_view database) {
 }
 
 Result<Catalog::Change> Catalog::TakePlace(const Namespace& staging, const Namespace& target,
-                                           const CollectionPtr& replaced) {
-  return RenameIf(staging, target, [&](const CollectionPtr& now) -> Status {
+                                           const CollectionPtr& replaced, Waiter* waiter) {
+  const auto allowed = [&](const CollectionPtr& now) -> Status {
     if (now == replaced) return {};
     return {Code::kCommandFailed, StrCat("the collection ", target.ToString(),
                                          " was created, changed or dropped while its replacement was made")};
-  });
+  };
+  return RenameIf(staging, target, allowed, waiter);
 }
 
 Status Catalog::DropStaging() {
@@ -106,7 +109,7 @@ Status Catalog::DropStaging() {
 }
 
 Result<Catalog::Change> Catalog::RenameIf(const Namespace& from, const Namespace& to,
-                                          const std::function<Status(const CollectionPtr&)>& allowed) {
+                                          const std::function<Status(const CollectionPtr&)>& allowed, Waiter* waiter) {
   while (true) {
     Change change;
     const CollectionPtr source = Find(from);
@@ -118,9 +121,11 @@ Result<Catalog::Change> Catalog::RenameIf(const Namespace& from, const Namespace
     {
       // In the order of their numbers, as a transaction takes the gates of what it has written.
       const bool target_first = target != nullptr && target->number < source->number;
-      const auto first_gate = CloseGate(target_first ? *target->state : *source->state);
-      std::unique_lock<std::shared_mutex> second_gate;
-      if (target != nullptr) second_gate = CloseGate(target_first ? *source->state : *target->state);
+      BRAID_TRY(const Gate::Pass first_gate, CloseGate(target_first ? *target->state : *source->state, waiter));
+      Gate::Pass second_gate;
+      if (target != nullptr) {
+        BRAID_TRY(second_gate, CloseGate(target_first ? *source->state : *target->state, waiter));
+      }
       const MutexLock lock(change_mu_);
       if (Find(from) != source || Find(to) != target) continue;
       BRAID_TRY(change, RenameHeld(*source, to, target));
@@ -151,21 +156,19 @@ Result<Catalog::Change> Catalog::RenameHeld(const Collection& source, const Name
   return change;
 }
 
-Result<Catalog::Change> Catalog::RemoveIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers) {
+Result<Catalog::Change> Catalog::RemoveIndexes(const Namespace& ns, const std::vector<uint32_t>& numbers,
+                                               Waiter* waiter) {
   std::vector<Leftover> leftovers;
-  Change change;
-  {
-    BRAID_TRY(change, Replace(ns, [&](Collection* collection, storage::WriteSet& writes) -> Status {
-                std::erase_if(collection->indexes, [&](const auto& index) {
-                  const bool gone =
-                      index->number != 0 && std::find(numbers.begin(), numbers.end(), index->number) != numbers.end();
-                  if (gone) leftovers.push_back({index->number, true});
-                  return gone;
-                });
-                Note(writes, leftovers);
-                return {};
-              }));
-  }
+  const auto remove = [&](Collection* collection, storage::WriteSet& writes) -> Status {
+    std::erase_if(collection->indexes, [&](const auto& index) {
+      const bool gone = index->number != 0 && std::find(numbers.begin(), numbers.end(), index->number) != numbers.end();
+      if (gone) leftovers.push_back({index->number, true});
+      return gone;
+    });
+    Note(writes, leftovers);
+    return {};
+  };
+  BRAID_TRY(Change change, Replace(ns, remove, waiter));
   BRAID_CHECK_OK(Collect(leftovers));
   return change;
 }

@@ -161,6 +161,7 @@ Result<bson::Document> RunNumbered(EngineParts& parts, const Command& command, c
   }
   if ((command.flags & kEndsTransaction) != 0) {
     call.txn_number = envelope.txn_number;
+    if (session->context != nullptr) session->context->Enter(operation);  // a commit may have to wait
     Result<bson::Document> reply = command.run(call);
     parts.cursors.KillTransaction(envelope.lsid, envelope.txn_number);
     return reply;
@@ -340,7 +341,7 @@ Reply Engine::Run(Client& client, const Request& request) {
     if (action->block_millis > 0) {
       const txn::Operations::Handle blocked = parts.operations.Start();
       const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(action->block_millis);
-      for (auto now = std::chrono::steady_clock::now(); now < end && blocked->Wait(end - now).ok();) {
+      for (auto now = std::chrono::steady_clock::now(); now < end && blocked->WaitFor(end - now).ok();) {
         now = std::chrono::steady_clock::now();
       }
     }

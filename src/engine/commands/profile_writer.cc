@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <shared_mutex>
 #include <utility>
 
 #include "base/log.h"
@@ -130,7 +129,7 @@ Status ProfileWriter::Write(const std::vector<Entry>& batch) {
   while (true) {
     const catalog::CollectionPtr collection = shared_.catalog.Find(batch.front().database, kProfileCollection);
     if (collection == nullptr) return {Code::kNamespaceNotFound, "there is no such collection any more"};
-    const std::shared_lock gate(collection->state->gate);
+    BRAID_TRY(const Gate::Pass gate, collection->state->gate.Share(*operation));
     if (shared_.catalog.Find(collection->ns) != collection) continue;  // it changed before we had the gate
     BRAID_CHECK_OK(Insert(collection, *operation, batch));
     return Trim(collection, *operation);

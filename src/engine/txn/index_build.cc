@@ -5,7 +5,6 @@
 //   3. the index is shown to readers, under the gate again.
 #include "engine/txn/index_build.h"
 
-#include <shared_mutex>
 #include <thread>
 
 #include "base/assert.h"
@@ -38,7 +37,7 @@ class Build {
       BRAID_CHECK_OK(Batch(&next));
       BRAID_CHECK_OK(operation.killed.load() != 0 ? operation.Check() : context_.Check());
     }
-    BRAID_TRY(catalog::Catalog::Change done, context_.shared().catalog.FinishIndexes(ns_, numbers_));
+    BRAID_TRY(catalog::Catalog::Change done, context_.shared().catalog.FinishIndexes(ns_, numbers_, &operation));
     context_.NotePosition(done.position);
     return {};
   }
@@ -50,7 +49,7 @@ class Build {
     if (collection == nullptr || collection->number != number_) {
       return {Code::kIndexBuildAborted, StrCat("collection ", ns_.ToString(), " was dropped during the index build")};
     }
-    std::shared_lock gate(collection->state->gate);
+    BRAID_TRY(Gate::Pass gate, collection->state->gate.Share(context_.operation()));
     if (context_.shared().catalog.Find(ns_) != collection) return {};  // changed before we had the gate: again
     std::vector<std::shared_ptr<const Index>> indexes;
     for (const auto& index : collection->indexes) {
@@ -84,7 +83,7 @@ class Build {
     context_.operation().progress_done += done;
     *next = conflict ? keys[done] : behind;
     if (!conflict) return {};
-    gate.unlock();
+    gate.Release();
     return batch.WaitForConflict();  // for an open transaction that has the document
   }
 
@@ -147,13 +146,13 @@ Result<IndexBuildResult> BuildIndexes(Context& context, const Namespace& ns, con
     bool wait = false;
     BRAID_TRY(std::vector<IndexSpec> fresh, NewOnes(*collection, specs, &wait));
     if (wait) {
-      BRAID_CHECK_OK(context.operation().Wait(kWaitForOthers));
+      BRAID_CHECK_OK(context.operation().WaitFor(kWaitForOthers));
       continue;
     }
     result.indexes_before = result.indexes_after = collection->indexes.size();
     if (fresh.empty()) return result;
     added = fresh.size();
-    auto change = catalog.StartIndexes(ns, std::move(fresh));
+    auto change = catalog.StartIndexes(ns, std::move(fresh), &context.operation());
     if (change.ok()) {
       started = *std::move(change);
       break;

@@ -146,9 +146,9 @@ TEST_F(IndexBuildTest, DropsDuringWritesLeaveNothing) {
         EXPECT_OK(catalog_->Ensure(ns_));
         continue;
       }
-      std::shared_lock gate(collection->state->gate);
-      if (Find() != collection) continue;
       Operations::Handle operation = operations_.Start();
+      const auto gate = collection->state->gate.Share(*operation);
+      if (Find() != collection) continue;
       Context context(*shared_, *operation);
       EXPECT_OK(txn::Insert(context, collection, bson::Make("_id", i)));
       EXPECT_OK(context.Commit());

@@ -57,7 +57,7 @@ Status OperationWork::Interrupted() {
   return operation_.CheckNow();
 }
 
-Status Operation::Wait(std::chrono::steady_clock::duration longest) {
+Status Operation::WaitFor(std::chrono::steady_clock::duration longest) {
   using Time = std::chrono::steady_clock;
   BRAID_CHECK_OK(Check());
   BRAID_CHECK_OK(CheckNow());

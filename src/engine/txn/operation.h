@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/fiber.h"
 #include "base/mutex.h"
+#include "base/waiter.h"
 #include "base/work.h"
 #include "braid/status.h"
 #include "engine/bson/value.h"
@@ -30,7 +30,7 @@ struct OperationCost {
 };
 
 /// Checked in every loop. Any thread may kill; only the running thread writes the rest.
-struct Operation {
+struct Operation final : Waiter {
   int64_t id = 0;
   int64_t connection = 0;
   // What these point at outlives the operation: the connection and the request's message.
@@ -58,12 +58,10 @@ struct Operation {
 
   /// OK, kMaxTimeMSExpired, or what killed it. Cheap: reads the clock only now and then.
   Status Check();
-  /// Waits until somebody calls Wake(), the operation is killed, its time is over, or `longest` has passed: OK, or as
-  /// Check(). May return OK without need. The thread goes on with other requests meanwhile (base/fiber.h): no lock may
-  /// be held.
-  Status Wait(std::chrono::steady_clock::duration longest = std::chrono::steady_clock::duration::max());
-  /// The caller holds a lock that the waiter takes after Wait().
-  void Wake() { parking_.Unpark(); }
+  /// Gives up, with the error of Check(), when the operation is killed or its time is over.
+  Status Wait() override { return WaitFor(std::chrono::steady_clock::duration::max()); }
+  /// The same; OK also if `longest` has passed.
+  Status WaitFor(std::chrono::steady_clock::duration longest);
   bool waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
  private:
@@ -74,7 +72,6 @@ struct Operation {
   std::atomic<bool> waiting_{false};
   std::chrono::steady_clock::time_point wake_at_ =
       std::chrono::steady_clock::time_point::max();  // guarded by the owner's mutex
-  Parking parking_;
   class Operations* owner_ = nullptr;
   size_t place_ = 0;  // in the owner's list; guarded by its mutex too
 };

@@ -1,7 +1,6 @@
 // What the tests of this folder share: a store, a catalogue, a clock that stands still.
 #pragma once
 
-#include <shared_mutex>
 #include <thread>
 
 #include "base/testing/testing.h"
@@ -36,14 +35,14 @@ class TxnTest : public testing::Test {
   Status Statement(const std::function<Status(Context&, const catalog::CollectionPtr&)>& body) {
     while (true) {
       const catalog::CollectionPtr collection = Find();
-      std::shared_lock gate(collection->state->gate);
-      if (Find() != collection) continue;
       Operations::Handle operation = operations_.Start();
+      BRAID_TRY(Gate::Pass gate, collection->state->gate.Share(*operation));
+      if (Find() != collection) continue;
       Context context(*shared_, *operation);
       Status status = body(context, collection);
       if (status.code() == Code::kWriteConflict) {
         context.Abort();
-        gate.unlock();
+        gate.Release();
         std::this_thread::yield();
         continue;
       }

@@ -3,8 +3,6 @@
 // Between its statements a transaction holds locks on documents but no gate, so the description of a collection may
 // change: an index is added, a chunk moves, it is dropped. What the transaction has prepared does not fit then. At
 // commit it holds the gates of all collections that it wrote to, and gives up if one of them is not as it was.
-#include <shared_mutex>
-
 #include "base/assert.h"
 #include "base/strings.h"
 #include "engine/txn/context.h"
@@ -45,9 +43,9 @@ Status Context::NoteWriter(const catalog::CollectionPtr& collection) {
 // In the order of the collections' numbers, as the catalogue takes the gates of two, and before the catalogue's mutex,
 // so nobody can wait in a circle.
 Result<storage::LogPosition> Context::CommitUnderGates() {
-  std::vector<std::shared_lock<std::shared_mutex>> gates;
+  std::vector<Gate::Pass> gates;
   for (const auto& [number, collection] : written_) {
-    gates.emplace_back(collection->state->gate);
+    BRAID_TRY(gates.emplace_back(), collection->state->gate.Share(*operation_));
     if (shared_.catalog.Find(collection->ns) != collection) return Changed(collection->ns);
   }
   if (drafts_.empty()) return shared_.store.Commit(writes_);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <shared_mutex>
 #include <utility>
 
 #include "base/assert.h"
@@ -44,7 +43,7 @@ Result<uint64_t> SweepBatch(Shared& shared, Operation& operation, const catalog:
   const std::string begin = std::exchange(*from, {});
   const catalog::CollectionPtr collection = shared.catalog.Find(ns);
   if (collection == nullptr) return uint64_t{0};
-  std::shared_lock gate(collection->state->gate);
+  BRAID_TRY(const Gate::Pass gate, collection->state->gate.Share(operation));
   const catalog::Index* index = collection->FindIndex(index_name);
   if (shared.catalog.Find(ns) != collection || index == nullptr || !index->spec.is_ttl() || index->building) {
     return uint64_t{0};

@@ -128,7 +128,7 @@ Result<bson::Document> RunCollMod(Call& call) {
     BRAID_CHECK_OK(ChangeValidation(collection, args));
     return args.index ? ChangeIndex(collection, *args.index, &fields) : Status();
   };
-  BRAID_TRY(catalog::Catalog::Change done, call.engine.catalog->Modify(ns, change));
+  BRAID_TRY(catalog::Catalog::Change done, call.engine.catalog->Modify(ns, change, &call.context.operation()));
   call.context.NotePosition(done.position);
   return fields.Finish();
 }

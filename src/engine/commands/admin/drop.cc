@@ -21,7 +21,7 @@ Result<bson::Document> RunDrop(Call& call) {
     return Status(Code::kIllegalOperation, "turn off profiling before dropping system.profile collection");
   }
   if (before == nullptr) return bson::Document();  // as 7.0: dropping what is not there is fine
-  BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Drop(ns));
+  BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Drop(ns, &call.context.operation()));
   call.context.NotePosition(change.position);
   call.engine.cursors.KillNamespace(ns);
   return bson::Make("nIndexesWas", static_cast<int32_t>(before->indexes.size()), "ns", ns.ToString());
@@ -37,7 +37,7 @@ Result<bson::Document> RunDropDatabase(Call& call) {
   }
   call.engine.profiler.Forget(database);
   for (const catalog::CollectionPtr& collection : call.engine.catalog->Collections(database)) {
-    BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Drop(collection->ns));
+    BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Drop(collection->ns, &call.context.operation()));
     call.context.NotePosition(change.position);
   }
   BRAID_TRY(const storage::LogPosition position, call.engine.catalog->ForgetDatabase(database));

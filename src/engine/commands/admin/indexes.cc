@@ -174,7 +174,8 @@ Result<bson::Document> RunDropIndexes(Call& call) {
   BRAID_CHECK_OK(Choose(*collection, index, &numbers));
   BRAID_CHECK_OK(KeepShardKeyIndex(*collection, index, &numbers));
   if (!numbers.empty()) {
-    BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->RemoveIndexes(collection->ns, numbers));
+    BRAID_TRY(catalog::Catalog::Change change,
+              call.engine.catalog->RemoveIndexes(collection->ns, numbers, &call.context.operation()));
     call.context.NotePosition(change.position);
     call.engine.cursors.KillNamespace(collection->ns);
   }

@@ -35,7 +35,8 @@ Result<bson::Document> RunRenameCollection(Call& call) {
       return Status(Code::kIllegalOperation, std::string(profile.message()));
   }
   if (source == target) return Status(Code::kIllegalOperation, "Can't rename a collection to itself");
-  BRAID_TRY(catalog::Catalog::Change change, call.engine.catalog->Rename(source, target, drop_target));
+  BRAID_TRY(catalog::Catalog::Change change,
+            call.engine.catalog->Rename(source, target, drop_target, &call.context.operation()));
   call.context.NotePosition(change.position);
   call.engine.cursors.KillNamespace(source);
   call.engine.cursors.KillNamespace(target);

@@ -75,7 +75,8 @@ class Host final : public query::PipelineHost {
   }
 
   Status FinishOut(txn::Context& context) override {
-    BRAID_TRY(catalog::Catalog::Change change, engine_.catalog->TakePlace(staging_, target_, replaced_));
+    BRAID_TRY(catalog::Catalog::Change change,
+              engine_.catalog->TakePlace(staging_, target_, replaced_, &context.operation()));
     staged_ = false;
     context.NotePosition(change.position);
     return {};

@@ -32,7 +32,7 @@ Result<bson::Document> RunStop(Call& call) {
   BRAID_CHECK_OK(reader.Finish());
   BRAID_CHECK_OK(SetMode(call, false));
   while (call.engine.balancer.in_round()) {  // what is under way is finished first
-    BRAID_CHECK_OK(call.context.operation().Wait(std::chrono::milliseconds(5)));
+    BRAID_CHECK_OK(call.context.operation().WaitFor(std::chrono::milliseconds(5)));
   }
   return bson::Document();
 }

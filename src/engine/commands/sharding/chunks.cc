@@ -79,9 +79,9 @@ Result<bson::Document> RunMoveRange(Call& call) {
 
 Status ChangeChunks(Call& call, const catalog::Collection& collection,
                     const std::function<Status(sharding::Placement*)>& change) {
-  const auto placed =
-      call.engine.catalog->Place(collection.ns, collection.number,
-                                 [&](sharding::Placement* placement, storage::WriteSet&) { return change(placement); });
+  const auto placed = call.engine.catalog->Place(
+      collection.ns, collection.number,
+      [&](sharding::Placement* placement, storage::WriteSet&) { return change(placement); }, &call.context.operation());
   BRAID_CHECK_OK(placed);
   call.context.NotePosition(placed->position);
   return {};

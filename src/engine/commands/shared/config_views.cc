@@ -77,11 +77,12 @@ Status SetNoBalance(Call& call, std::string_view name, bool no_balance) {
   BRAID_TRY(const catalog::Namespace ns, ParseFullName(name));
   const catalog::CollectionPtr collection = call.engine.catalog->Find(ns);
   if (collection == nullptr) return {};  // dropped meanwhile, and its row with it
+  const auto set = [&](sharding::Placement* placement, storage::WriteSet&) {
+    placement->no_balance = no_balance;
+    return Status();
+  };
   BRAID_TRY(const catalog::Catalog::Change change,
-            call.engine.catalog->Place(ns, collection->number, [&](sharding::Placement* placement, storage::WriteSet&) {
-              placement->no_balance = no_balance;
-              return Status();
-            }));
+            call.engine.catalog->Place(ns, collection->number, set, &call.context.operation()));
   call.context.NotePosition(change.position);
   return {};
 }

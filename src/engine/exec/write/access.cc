@@ -25,38 +25,40 @@ Result<WriteAccess> WriteAccess::Open(txn::Context& context, const catalog::Name
       access.collection_ = change.collection;
     }
     if (access.collection_ == nullptr) return access;
-    if (access.Hold(catalog)) break;
+    BRAID_TRY(const bool held, access.Hold(context));
+    if (held) break;
   }
   BRAID_CHECK_OK(context.NoteWriter(access.collection_));
   return access;
 }
 
-bool WriteAccess::Hold(const catalog::Catalog& catalog) {
-  gate_ = std::shared_lock(collection_->state->gate);
-  if (catalog.Find(collection_->ns) == collection_) return true;
-  gate_.unlock();  // it changed before we had the gate
+Result<bool> WriteAccess::Hold(txn::Context& context) {
+  BRAID_TRY(gate_, collection_->state->gate.Share(context.operation()));
+  if (context.shared().catalog.Find(collection_->ns) == collection_) return true;
+  gate_.Release();  // it changed before we had the gate
   return false;
 }
 
 Status WriteAccess::LetGo(txn::Context& context, const std::function<Status()>& wait) {
   BRAID_ASSERT(collection_ != nullptr);
-  if (!gate_.owns_lock()) return wait();
-  gate_.unlock();
+  if (gate_.empty()) return wait();
+  gate_.Release();
   BRAID_CHECK_OK(wait());
-  const catalog::Catalog& catalog = context.shared().catalog;
-  while (!Hold(catalog)) {
-    catalog::CollectionPtr now = catalog.Find(collection_->ns);
+  while (true) {
+    BRAID_TRY(const bool held, Hold(context));
+    if (held) return context.NoteWriter(collection_);
+    catalog::CollectionPtr now = context.shared().catalog.Find(collection_->ns);
     if (now == nullptr || now->number != collection_->number) {
-      return {Code::kQueryPlanKilled, StrCat("the collection ", collection_->ns.ToString(), " was dropped")};
+      return {context.is_transaction() ? Code::kWriteConflict : Code::kQueryPlanKilled,
+              StrCat("the collection ", collection_->ns.ToString(), " was dropped")};
     }
     collection_ = std::move(now);
   }
-  return {};
 }
 
 Status WriteAccess::LetChangesIn(txn::Context& context) {
-  const bool waiting = gate_.owns_lock() && collection_->state->changes_waiting.load(std::memory_order_relaxed) > 0;
-  if (!waiting && !Fiber::IsTurnOver()) return {};
+  const bool is_wanted = !gate_.empty() && collection_->state->gate.IsWanted();
+  if (!is_wanted && !Fiber::IsTurnOver()) return {};
   return LetGo(context, [] {
     Fiber::GiveWay();
     return Status();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <shared_mutex>
 
 #include "engine/catalog/collection.h"
 #include "engine/txn/context.h"
@@ -16,9 +15,9 @@ class WriteAccess {
   /// the transaction knows.
   static Result<WriteAccess> Open(txn::Context& context, const catalog::Namespace& ns, bool create);
   const catalog::CollectionPtr& collection() const { return collection_; }
-  /// Lets go of the collection while `wait` runs: a statement that waits for a transaction must not keep a change of
-  /// the description waiting, behind which the transaction itself would wait. The description may be another one
-  /// afterwards; kQueryPlanKilled if the collection is gone.
+  /// Lets go of the collection while `wait` runs: a statement that waits for a transaction, or searches for long, must
+  /// not keep a change of the description waiting, behind which all writers would wait. The description may be another
+  /// one afterwards; kQueryPlanKilled if the collection is gone. In a transaction either is a kWriteConflict.
   Status LetGo(txn::Context& context, const std::function<Status()>& wait);
 
   /// The same without waiting for anything, if a change of the description waits or it is others' turn
@@ -27,9 +26,9 @@ class WriteAccess {
 
  private:
   /// False if the collection is not as it was: look it up again.
-  bool Hold(const catalog::Catalog& catalog);
+  Result<bool> Hold(txn::Context& context);
   catalog::CollectionPtr collection_;
-  std::shared_lock<std::shared_mutex> gate_;
+  Gate::Pass gate_;
 };
 
 }  // namespace braid::write
