@@ -1,13 +1,30 @@
 // Finding, locking, checking again and changing.
 #include "engine/exec/write/changer.h"
 
+#include <utility>
+
 #include "base/assert.h"
 #include "engine/txn/records.h"
 
 namespace braid::write {
 namespace {
 
-constexpr int kBatchDocuments = 64;  // changed by one statement before it commits and lets others in
+constexpr size_t kBatchDocuments = 64;  // changed by one statement before it commits and lets others in
+
+/// While alive, the operation lets others go first when it runs long: it holds neither a gate nor, outside a
+/// transaction, a lock.
+class GivesWay {
+ public:
+  explicit GivesWay(txn::Operation& operation)
+      : operation_(operation), before_(std::exchange(operation.gives_way, true)) {}
+  ~GivesWay() { operation_.gives_way = before_; }
+  GivesWay(const GivesWay&) = delete;
+  GivesWay& operator=(const GivesWay&) = delete;
+
+ private:
+  txn::Operation& operation_;
+  const bool before_;
+};
 
 /// The _id a filter asks for, if it fixes it to one plain value: then there is nothing to plan.
 std::optional<bson::Value> FixedId(const query::Query& query) {
@@ -78,29 +95,50 @@ Status Changer::RunUncommitted(const ChangeDocument& change) {
 Status Changer::RunPlan(const ChangeDocument& change) {
   BRAID_TRY(std::unique_ptr<query::Plan> plan, query::Plan::Make(query_));
   const query::PlanCost cost(context_, *plan);
-  bson::View candidate;
-  while (true) {
-    BRAID_TRY(bool more, plan->Next(context_, &candidate));
-    if (!more) return {};
-    const std::string id_key = txn::IdKey(candidate.Find("_id"), query_.collection->collation.get());
-    if (moved_.Has(id_key)) continue;
-    BRAID_CHECK_OK(WithoutConflict(writer_, access_, [&]() -> Status {
-      const catalog::Collection& now = *access_.collection();
-      BRAID_TRY(const bool is_newest, txn::LockNewest(context_, now, id_key, plan->shard()));
-      if (is_newest) return ChangeOne(plan->shard(), candidate, candidate.bytes(), change);
-      const auto guess = now.sharded() ? plan->shard() : now.placement->chunks.front().shard;
-      BRAID_TRY(const auto shard, txn::ReadForChange(context_, now, id_key, guess, &buffer_));
-      // Its chunk is moving, and it was moved since the snapshot.
-      if (multi_ && shard && *shard != plan->shard()) BRAID_CHECK_OK(NoteMoved(id_key));
-      return ChangeOne(shard, bson::View(buffer_.view()), candidate.bytes(), change);
-    }));
-    if (!multi_ && matched_ > 0) return {};
-    if (++uncommitted_ >= kBatchDocuments || context_.writes().bytes() > kBatchBytesMax) {
+  bool more = true;
+  while (more) {
+    BRAID_CHECK_OK(access_.LetGo(context_, [&] { return Search(*plan, &more); }));
+    for (const Candidate& candidate : candidates_) {
+      BRAID_CHECK_OK(ChangeCandidate(candidate, change));
+      if (!multi_ && matched_ > 0) return {};
+      if (context_.writes().bytes() <= kBatchBytesMax) continue;
       BRAID_CHECK_OK(context_.CommitStatement());
       BRAID_CHECK_OK(access_.LetChangesIn(context_));
-      uncommitted_ = 0;
     }
+    BRAID_CHECK_OK(context_.CommitStatement());
   }
+  return {};
+}
+
+Status Changer::Search(query::Plan& plan, bool* more) {
+  const GivesWay gives_way(context_.operation());
+  const size_t wanted = multi_ ? kBatchDocuments : 1;
+  size_t bytes = 0;
+  candidates_.clear();
+  while (candidates_.size() < wanted && bytes < kBatchBytesMax) {
+    bson::View document;
+    BRAID_TRY(*more, plan.Next(context_, &document));
+    if (!*more) break;
+    candidates_.push_back({std::string(document.bytes()), plan.shard()});
+    bytes += document.bytes().size();
+  }
+  return charge_.Set(context_.shared().memory, bytes);
+}
+
+Status Changer::ChangeCandidate(const Candidate& candidate, const ChangeDocument& change) {
+  const bson::View seen(candidate.document);
+  const std::string id_key = txn::IdKey(seen.Find("_id"), query_.collection->collation.get());
+  if (moved_.Has(id_key)) return {};
+  return WithoutConflict(writer_, access_, [&]() -> Status {
+    const catalog::Collection& now = *access_.collection();
+    BRAID_TRY(const bool is_newest, txn::LockNewest(context_, now, id_key, candidate.shard));
+    if (is_newest) return ChangeOne(candidate.shard, seen, seen.bytes(), change);
+    const auto guess = now.sharded() ? candidate.shard : now.placement->chunks.front().shard;
+    BRAID_TRY(const auto shard, txn::ReadForChange(context_, now, id_key, guess, &buffer_));
+    // Its chunk is moving, and it was moved since the snapshot.
+    if (multi_ && shard && *shard != candidate.shard) BRAID_CHECK_OK(NoteMoved(id_key));
+    return ChangeOne(shard, bson::View(buffer_.view()), seen.bytes(), change);
+  });
 }
 
 Status Changer::ChangeOne(std::optional<storage::ShardNumber> shard, bson::View current, std::string_view seen,
