@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { MongoClient } from 'mongodb';
 import { all, fails, fill, serve, times } from '../lib/fixture.mjs';
+import { startServer } from '../lib/server.mjs';
 import { ask, RawSession } from '../lib/session.mjs';
 import { RawConnection } from '../lib/wire.mjs';
 
@@ -106,6 +107,38 @@ for (const [name, documents, write] of [
   });
 }
 
+test('waiting for a busy session ends with maxTimeMS, killOp and the client', async () => {
+  await fill(f.db, 'cancel', [{ _id: 1, n: 0 }]);
+  const transaction = await holder('cancel');
+  const [first, timed, killed, gone, last] = await connections(5);
+  const { lsid } = new RawSession(first);
+  const retry = (connection, fields = {}) => new RawSession(connection, lsid).write(increment('cancel', 1, fields), 1);
+  const ops = async () => (await waiting()).filter(({ command }) => command.update === 'cancel');
+  const busy = retry(first);
+  await until(async () => (await ops()).length === 1);
+  const [{ opid: own }] = await ops();
+
+  assert.equal((await retry(timed, { maxTimeMS: 50 })).code, 50);
+
+  const answer = retry(killed);
+  await until(async () => (await ops()).length === 2);
+  await f.admin.command({ killOp: 1, op: (await ops()).find(({ opid }) => opid !== own).opid });
+  assert.equal((await answer).code, 11601);
+
+  const lost = retry(gone).catch(() => 'closed');
+  await until(async () => (await ops()).length === 2);
+  gone.close();
+  assert.equal(await lost, 'closed');
+  await until(async () => (await ops()).length === 1);
+
+  const waits = retry(last);
+  await until(async () => (await ops()).length === 2);
+  await transaction.abort();
+  // The same write: done once, and both get its answer.
+  assert.deepEqual([(await busy).nModified, (await waits).nModified], [1, 1]);
+  assert.deepEqual(await all(f.db.collection('cancel')), [{ _id: 1, n: 1 }]);
+});
+
 test('a hundred writers on one document share it fairly', async () => {
   await fill(f.db, 'fair', [{ _id: 1, n: 0 }]);
   const writers = await connections(100);
@@ -184,40 +217,26 @@ test('requests of one busy session wait without keeping others', async () => {
   assert.equal((await f.db.collection('session').findOne()).n, 1);
 });
 
-test('random transactions, statements and changes of collections always end', async () => {
-  const names = ['d0', 'd1'];
-  for (const name of names) await fill(f.db, name, times(3, (_id) => ({ _id, n: 0 })));
-  const sessions = await Promise.all(times(12, () => RawSession.open(f.server.uri)));
-  after(() => sessions.forEach((session) => session.close()));
-  const pick = (list) => list[Math.floor(Math.random() * list.length)];
-  const statement = () => increment(pick(names), Math.floor(Math.random() * 3));
-  const ddl = () => pick([
-    { createIndexes: pick(names), indexes: [{ key: { n: 1 }, name: 'n_1' }] },
-    { dropIndexes: pick(names), index: 'n_1' },
-    { collMod: pick(names), validationLevel: pick(['off', 'strict']) },
-    { create: pick(names) },
-    { renameCollection: 'test.d1', to: 'test.d2' },
-    { renameCollection: 'test.d2', to: 'test.d1', dropTarget: true },
-  ]);
-  await Promise.all(sessions.map(async (session, who) => {
-    for (let round = 0; round < 150; ++round) {
-      if (who === 0) {
-        const change = ddl();
-        await session.plain(change, change.renameCollection ? 'admin' : 'test');
-      } else if (who % 2) {
-        await session.plain({ update: pick(names), updates: [{ q: {}, u: { $inc: { n: 1 } }, multi: true }], maxTimeMS: 30_000 });
-      } else {
-        let reply = await session.start(statement());
-        for (let i = 0; i < 3 && reply.ok; ++i) reply = await session.next(statement());
-        if (reply.ok) await session.commit();
-      }
-    }
-  }));
-  assert.equal((await waiting()).length, 0);
-  for (const name of names) {
-    const exists = (await f.db.listCollections({ name }).toArray()).length > 0;
-    if (exists) assert.equal((await f.db.command({ validate: name })).valid, true);
-  }
+test('at SIGTERM everybody who waits for documents, keys and sessions is answered, and the server ends', async () => {
+  const server = await startServer();
+  const open = async () => RawSession.open(server.uri);
+  const transaction = await open();
+  await transaction.plain({ insert: 'c', documents: [{ _id: 1, n: 0 }] });
+  await transaction.plain({ createIndexes: 'c', indexes: [{ key: { k: 1 }, name: 'k', unique: true, sparse: true }] });
+  assert.equal((await transaction.start({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { k: 1 } } }] })).nModified, 1);
+  const waiters = await Promise.all(times(300, open));
+  const { lsid } = waiters[0];
+  // A third waits for the document, a third for the key, a third for the session of the first.
+  const answers = waiters.map((session, i) => [
+    () => new RawSession(session.connection, lsid).write(increment('c'), 1),
+    () => session.write(increment('c'), 1),
+    () => session.plain({ insert: 'c', documents: [{ k: 1 }] }),
+  ][i % 3]().then((reply) => reply.code ?? reply.writeErrors?.[0].code));
+  const other = await open();
+  await until(async () => (await other.plain({ currentOp: 1 }, 'admin')).inprog.filter(({ command }) => command?.update || command?.insert).length === 300);
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
+  // The transaction goes with its connection, a second later: they get the document then, unless they are interrupted first.
+  for (const code of await Promise.all(answers)) assert.ok([undefined, 11000, 11600].includes(code), String(code));
 });
 
 test('$out refuses a sharded collection and leaves nothing behind', async () => {

@@ -191,6 +191,22 @@ test('$out and $merge write collections', async () => {
   eq(await all(f.db.collection('target')), [{ _id: 3, n: 30 }, { _id: 4, n: 40 }]);
 });
 
+test('$out keeps the options and indexes of the collection that it replaces', async () => {
+  const c = await fill(f.db, 'source', times(5, (_id) => ({ _id, n: _id, k: _id })));
+  const target = await fill(f.db, 'replaced', [{ _id: 'old', n: 1 }], { validator: { n: { $lt: 4 } }, collation: { locale: 'en', strength: 2 } });
+  await target.createIndex({ k: 1 }, { name: 'k', unique: true, sparse: true });
+  const described = async () => [(await f.db.listCollections({ name: 'replaced' }).toArray())[0].options, await target.indexes()];
+  const before = await described();
+  await c.aggregate([{ $match: { n: { $lt: 3 } } }, { $out: 'replaced' }]).toArray();
+  eq((await all(target)).map((d) => d._id), [0, 1, 2]);
+  eq(await described(), before);
+  // What breaks them is refused, and the collection stays as it was.
+  await fails(c.aggregate([{ $out: 'replaced' }]).toArray(), 121);
+  await fails(c.aggregate([{ $match: { n: { $lt: 3 } } }, { $set: { k: 1 } }, { $out: 'replaced' }]).toArray(), 11000);
+  eq((await all(target)).map((d) => d._id), [0, 1, 2]);
+  eq(await f.db.listCollections({ name: /^tmp/ }).toArray(), []);
+});
+
 test('w: 0 writes are done without an answer, j: false ones with one', async () => {
   const c = await fill(f.db, 'unacknowledged', []);
   eq((await c.insertOne({ _id: 1 }, { writeConcern: { w: 0 } })).acknowledged, false);
