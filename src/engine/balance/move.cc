@@ -1,7 +1,7 @@
 #include "engine/balance/move.h"
 
+#include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "base/assert.h"
 #include "base/strings.h"
@@ -18,6 +18,13 @@ using sharding::Placement;
 using storage::ShardNumber;
 
 constexpr auto kWaitForOthers = std::chrono::milliseconds(1);
+
+/// A range of shard keys of which nothing is left on its old shard.
+struct Emptied {
+  std::string begin;
+  std::string end;  // empty: the end of all keys
+  ShardNumber from;
+};
 
 class Mover {
  public:
@@ -125,19 +132,41 @@ class Mover {
     return true;
   }
 
-  /// Nobody writes meanwhile: a range that is empty on its old shard stays so.
+  /// Of the chunks that move, those that have left their old shard. Nothing comes back (txn::ShardOfChanged), so
+  /// writers need not be kept out: looking over what has been removed there takes long.
+  Result<std::vector<Emptied>> FindEmptied() const {
+    std::vector<Emptied> emptied;
+    const CollectionPtr collection = shared_.catalog.Find(ns_);
+    if (collection == nullptr || collection->number != number_) return emptied;
+    const Placement& placement = *collection->placement;
+    for (size_t i = 0; i < placement.chunks.size(); ++i) {
+      const Chunk& chunk = placement.chunks[i];
+      if (!chunk.from) continue;
+      BRAID_CHECK_OK(context_.Check());
+      const KeyRange keys = KeyRange::Of(*collection, *chunk.from, chunk.begin, placement.EndOf(i));
+      const auto cursor = shared_.store.NewCursor(keys.range, {});
+      cursor->SeekToFirst();
+      if (cursor->Valid()) continue;
+      BRAID_CHECK_OK(cursor->status());
+      emptied.push_back({chunk.begin, std::string(placement.EndOf(i)), *chunk.from});
+    }
+    return emptied;
+  }
+
+  /// Says of the moves that are done that they are.
   Status End() {
-    return Place([this](Placement* placement, storage::WriteSet&) -> Status {
-      const CollectionPtr collection = shared_.catalog.Find(ns_);
-      BRAID_ASSERT(collection != nullptr && collection->number == number_);  // its gate is closed
+    BRAID_TRY(const std::vector<Emptied> emptied, FindEmptied());
+    if (emptied.empty()) return {};
+    return Place([&](Placement* placement, storage::WriteSet&) -> Status {
       for (size_t i = 0; i < placement->chunks.size(); ++i) {
         Chunk& chunk = placement->chunks[i];
-        if (!chunk.from) continue;
-        const KeyRange keys = KeyRange::Of(*collection, *chunk.from, chunk.begin, placement->EndOf(i));
-        const auto cursor = shared_.store.NewCursor(keys.range, {});
-        cursor->SeekToFirst();
-        if (cursor->Valid()) continue;
-        BRAID_CHECK_OK(cursor->status());
+        // The chunk may have been split meanwhile.
+        const auto has = [&](const Emptied& range) {
+          const std::string_view end = placement->EndOf(i);
+          return chunk.from == range.from && range.begin <= chunk.begin &&
+                 (range.end.empty() || (!end.empty() && end <= range.end));
+        };
+        if (!chunk.from || std::ranges::none_of(emptied, has)) continue;
         chunk.from.reset();
         chunk.since = static_cast<uint64_t>(shared_.clock.NowMillis() / 1000) << 32 | 1;
       }

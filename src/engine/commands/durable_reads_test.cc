@@ -44,7 +44,8 @@ class DurableReadsTest : public ::testing::Test {
 
 TEST_F(DurableReadsTest, ReadsOfALevelThatPromisesItWait) {
   for (const char* level : {"majority", "linearizable", "snapshot"}) {
-    for (const char* read : {"{'find': 'c'", "{'aggregate': 'c', 'pipeline': [], 'cursor': {}", "{'distinct': 'c', 'key': 'a'"}) {
+    for (const char* read :
+         {"{'find': 'c'", "{'aggregate': 'c', 'pipeline': [], 'cursor': {}", "{'distinct': 'c', 'key': 'a'"}) {
       const uint64_t written = WriteUnacknowledged();
       EXPECT_GE(Run(StrCat(read, ", 'readConcern': {'level': '", level, "'}}")).durable_at, written) << level << read;
     }

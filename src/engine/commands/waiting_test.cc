@@ -1,5 +1,5 @@
-// Every place where a request waits for others, and every way in which the wait ends: with what it waits for, maxTimeMS,
-// killOp, the end of its connection, the end of the server. And that a request that waits keeps no thread.
+// Every place where a request waits for others, and every way in which the wait ends: with what it waits for,
+// maxTimeMS, killOp, the end of its connection, the end of the server. And that a request that waits keeps no thread.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -84,8 +84,7 @@ constexpr WaitingPoint kPoints[] = {
     {"RetryAtSession", Holds::kSession,
      "{'update': 'c', 'updates': [{'q': {'_id': 1}, 'u': {'$inc': {'n': 1}}}], 'txnNumber': {'$numberLong': '1'}, "
      "'lsid': $lsid"},
-    {"MoveAtAnotherMove", Holds::kMoves,
-     "{'moveChunk': 'test.spread', 'find': {'_id': 5}, 'to': 'shard1'", "admin"},
+    {"MoveAtAnotherMove", Holds::kMoves, "{'moveChunk': 'test.spread', 'find': {'_id': 5}, 'to': 'shard1'", "admin"},
 };
 
 class WaitingTest : public ::testing::TestWithParam<WaitingPoint> {

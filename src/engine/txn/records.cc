@@ -158,17 +158,24 @@ Status Insert(Context& context, const CollectionPtr& collection, bson::View docu
   return {};
 }
 
+Result<storage::ShardNumber> ShardOfChanged(const Collection& collection, storage::ShardNumber shard, bson::View before,
+                                            bson::View after) {
+  if (!collection.sharded()) return shard;
+  const sharding::Placement& placement = *collection.placement;
+  BRAID_TRY(const std::string key, placement.key.KeyOf(after));
+  const sharding::Chunk& chunk = placement.ChunkOf(key);
+  if (chunk.shard == shard || chunk.from != shard) return chunk.shard;
+  BRAID_TRY(const std::string key_before, placement.key.KeyOf(before));
+  return &placement.ChunkOf(key_before) == &chunk ? shard : chunk.shard;
+}
+
 Status Replace(Context& context, const CollectionPtr& collection, storage::ShardNumber shard, bson::View before,
                bson::View after, const WriteOptions& options) {
   BRAID_CHECK_OK(CheckRoom(context, after.size()));
   if (!options.bypass_validation) BRAID_CHECK_OK(CheckValidator(*collection, &before, after));
   const Version old{&before, shard};
-  Version changed{&after, shard};
-  if (collection->sharded()) {
-    BRAID_TRY(const std::string key, collection->placement->key.KeyOf(after));
-    const sharding::Chunk& chunk = collection->placement->ChunkOf(key);
-    if (!chunk.HasPart(shard)) changed.shard = chunk.shard;  // while its chunk moves it may stay where it is
-  }
+  Version changed{&after};
+  BRAID_TRY(changed.shard, ShardOfChanged(*collection, shard, before, after));
   RecordChange change(context, collection, IdKey(before.Find("_id"), collection->collation.get()));
   BRAID_CHECK_OK(change.PlanAll(old, changed));
   BRAID_CHECK_OK(change.Write());

@@ -53,6 +53,10 @@ Status Insert(Context& context, const catalog::CollectionPtr& collection, bson::
 /// written. A changed shard key takes the document to the shard where it belongs.
 Status Replace(Context& context, const catalog::CollectionPtr& collection, storage::ShardNumber shard,
                bson::View before, bson::View after, const WriteOptions& options = {});
+/// Where Replace() puts `after`. A document whose chunk moves may stay where it is, but none comes to the shard that
+/// the chunk leaves: once nothing of the chunk is there, nothing will be.
+Result<storage::ShardNumber> ShardOfChanged(const catalog::Collection& collection, storage::ShardNumber shard,
+                                            bson::View before, bson::View after);
 /// The caller holds the lock and has read `before` on `shard`.
 Status Remove(Context& context, const catalog::CollectionPtr& collection, storage::ShardNumber shard,
               bson::View before);

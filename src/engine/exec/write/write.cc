@@ -9,13 +9,6 @@ namespace {
 
 constexpr int kUpsertAttemptsMax = 16;  // races between upserts of one key
 
-/// True if the changed document is not on the shard that it was on.
-Result<bool> HasLeft(const catalog::Collection& collection, storage::ShardNumber shard, bson::View after) {
-  if (!collection.sharded()) return false;
-  BRAID_TRY(const std::string key, collection.placement->key.KeyOf(after));
-  return !collection.placement->ChunkOf(key).HasPart(shard);
-}
-
 Result<UpdateResult> Upsert(Writer& writer, WriteAccess& access, const Updating& updating) {
   BRAID_TRY(bson::Document document, updating.update.Upsert(updating.query.filter));
   BRAID_TRY(document, update::PrepareForInsert(document, writer.cluster_time()));
@@ -93,8 +86,8 @@ Result<UpdateResult> Update(Writer& writer, WriteAccess& access, const Updating&
         BRAID_CHECK_OK(txn::Replace(context, access.collection(), shard, before, *after, updating.options));
         ++result.modified;
         if (updating.multi) {
-          BRAID_TRY(const bool left, HasLeft(*access.collection(), shard, *after));
-          if (left) BRAID_CHECK_OK(changer.NoteMoved(before.Find("_id")));
+          BRAID_TRY(const auto now_on, txn::ShardOfChanged(*access.collection(), shard, before, *after));
+          if (now_on != shard) BRAID_CHECK_OK(changer.NoteMoved(before.Find("_id")));
         }
       }
       if (updating.seen) BRAID_CHECK_OK(updating.seen(&before, after ? after->view() : before));
