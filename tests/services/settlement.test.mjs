@@ -240,6 +240,28 @@ test('a checkpoint shows that history was rewritten although every hash is right
   assert.match(run('verify', compare).stdout, /history was changed after the checkpoint/);
 });
 
+test('a checkpoint that the store has not taken durably is not written to its file', async () => {
+  const { json, database, db } = settlement();
+  const key = join(directory, 'careful.pem');
+  const to = join(directory, 'careful.json');
+  offline('keygen', ['--key', key, '--public-key', join(directory, 'careful.pub')]);
+  json('ingest', ['-'], text(generate('--outputs', '20', '--symbols', '2', '--seed', '8')));
+  const checkpoints = 'engine_output_log_checkpoints';
+  await db.createCollection(checkpoints, { validator: { sequence: { $lt: 0 } } });
+  // By such a connection nobody waits for an answer to a write: a checkpoint is waited for all the same.
+  const unacknowledged = server.uri + (server.uri.includes('?') ? '&' : '/?') + 'w=0';
+  const checkpoint = () => spawnSync(binary, ['settlement', 'checkpoint', '--store', unacknowledged, '-d', database, '--key', key, '--to', to], { encoding: 'utf8' });
+  const refused = checkpoint();
+  assert.notEqual(refused.status, 0, refused.stdout);
+  assert.match(refused.stderr, /validation/);
+  await assert.rejects(readFile(to), { code: 'ENOENT' });
+  await db.command({ collMod: checkpoints, validator: {} });
+  const signed = checkpoint();
+  assert.equal(signed.status, 0, signed.stderr);
+  assert.notEqual(await readFile(to, 'utf8'), '');
+  assert.equal(await db.collection(checkpoints).countDocuments(), 1);
+});
+
 test('engines stream outputs over TCP and get a reply to each, in order', async () => {
   const { on, json } = settlement();
   const listener = await listen(on);

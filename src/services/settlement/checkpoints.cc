@@ -176,7 +176,13 @@ Status KeepCheckpoint(Clients& clients, const ChainsOptions& options, const Chec
   const Client client = clients.Acquire();
   const auto collection = CollectionOf(client, options);
   bson_error_t error;
-  const bool inserted = mongoc_collection_insert_one(collection.get(), document.get(), nullptr, nullptr, &error);
+  // Whatever the connection string says: a file that is written next must not know more than the store after a crash.
+  const client::WriteConcernPtr durable(mongoc_write_concern_new());
+  mongoc_write_concern_set_w(durable.get(), MONGOC_WRITE_CONCERN_W_MAJORITY);
+  mongoc_write_concern_set_journal(durable.get(), true);
+  Bson opts;
+  mongoc_write_concern_append(durable.get(), opts.get());
+  const bool inserted = mongoc_collection_insert_one(collection.get(), document.get(), opts.get(), nullptr, &error);
   return inserted ? Status() : client::FromError(error);
 }
 
