@@ -32,13 +32,7 @@ class OutputsIntake {
             *service_, [this](const Answer& answer) { Note(answer); }, "http") {}
 
   // `number` is what the client calls the line.
-  void Submit(std::string_view line, uint64_t number) {
-    {
-      const MutexLock lock(mu_);
-      numbers_.push_back(number);
-    }
-    intake_.Submit(line);
-  }
+  void Submit(std::string_view line, uint64_t number) { intake_.Submit(line, number); }
 
   Response Finish() {
     intake_.Flush();
@@ -50,7 +44,7 @@ class OutputsIntake {
     for (size_t i = 0; i < errors_.size(); ++i) {
       const Answer& answer = errors_[i];
       client::Bson error;
-      error.Integer("line", static_cast<int64_t>(numbers_[answer.number - 1]))
+      error.Integer("line", static_cast<int64_t>(answer.line))
           .Integer("output_seq", answer.output_seq)
           .Text("outcome", NameOf(answer.outcome))
           .Text("message", answer.status.message());
@@ -69,7 +63,6 @@ class OutputsIntake {
 
   const std::shared_ptr<settlement::Settlement> service_;
   Mutex mu_;
-  std::vector<uint64_t> numbers_ BRAID_GUARDED_BY(mu_);
   std::vector<Answer> errors_ BRAID_GUARDED_BY(mu_);
   settlement::Intake intake_;  // last: its answers use the rest
 };

@@ -85,6 +85,18 @@ test('a refused output halts its symbol until it is corrected, and is kept with 
   assert.deepEqual([again.status, json('verify').ok, json('stats').halted], [0, true, 0]);
 });
 
+test('a refused line is named as an editor numbers it, also behind empty lines', async () => {
+  const { json, run, db } = settlement();
+  const file = join(directory, 'empty_lines.ndjson');
+  await writeFile(file, `\n${JSON.stringify(order(1, 1))}\n\r\n\n${JSON.stringify(withoutStatus(1, 2))}\n\njunk\n`);
+  const { problems } = json('ingest', [file]);
+  assert.deepEqual(problems.map(({ file: from, line, output_seq }) => [from, line, output_seq]), [[file, 5, 2], [file, 7, 0]]);
+  const kept = await db.collection('engine_output_log_refused').find().sort({ line: 1 }).toArray();
+  assert.deepEqual(kept.map(({ file: from, line }) => [from, line]), [[file, 5], [file, 7]]);
+  assert.match(json('stats').symbols[0].halted_because, /empty_lines\.ndjson, line 5/);
+  assert.match(run('ingest', [file]).stderr, /empty_lines\.ndjson: line 5: refused: order_update\.status is empty/);
+});
+
 test('a refused output is given up only for a reason that is kept', async () => {
   const { run, ingest, db } = settlement();
   ingest(withoutStatus(1, 1));

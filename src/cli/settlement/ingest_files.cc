@@ -65,10 +65,7 @@ Status IngestFile(Settlement& settlement, const std::string& path, MigrationWatc
     BRAID_CHECK_OK(watch.Check());
     BRAID_TRY(const std::vector<std::string_view> next, lines->Next());
     if (next.empty()) break;
-    for (const std::string_view line : next) {
-      if (stop.load()) break;
-      intake.Submit(line);
-    }
+    for (size_t i = 0; i < next.size() && !stop.load(); ++i) intake.Submit(next[i], lines->numbers()[i]);
   }
   summary.SetStopped(path, intake.stopped());
   return {};

@@ -98,7 +98,7 @@ void Summary::PrintProblems() const {
   for (const auto& [source, answer] : Sorted()) {
     const std::string reason = StrCat(NameOf(answer.outcome), ": ", answer.status.message());
     if (!reasons.Add(reason)) continue;
-    transfer::PrintLine(StrCat(source == "-" ? "" : source + ": ", "line ", answer.number, ": ", reason));
+    transfer::PrintLine(StrCat(source == "-" ? "" : source + ": ", "line ", answer.line, ": ", reason));
   }
   for (const std::string& line : reasons.Repeated()) transfer::PrintLine(line);
   const uint64_t stored = totals_[Outcome::kAccepted] + totals_[Outcome::kDuplicate];
@@ -116,7 +116,7 @@ void Summary::PrintJson(const std::vector<ChainWriterFigures>& writers, const Vi
     const auto& [source, answer] = sorted[i];
     client::Bson problem;
     problem.Text("file", source)
-        .Integer("line", static_cast<int64_t>(answer.number))
+        .Integer("line", static_cast<int64_t>(answer.line))
         .Integer("output_seq", answer.output_seq)
         .Integer("symbol_id", answer.symbol_id)
         .Text("outcome", NameOf(answer.outcome))

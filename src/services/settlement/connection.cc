@@ -171,6 +171,7 @@ size_t Connection::SubmitMessages(std::string_view bytes, bool& readable) {
 
 void Connection::RefuseLength(uint32_t length) {
   Reply({.number = messages_ + 1,
+         .line = messages_ + 1,
          .outcome = Outcome::kRefused,
          .status =
              Status(Code::kBadValue, StrCat("a message of ", length, " bytes; it must have 1 to ", kMessageBytesMax))});

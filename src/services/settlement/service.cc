@@ -75,8 +75,9 @@ Status Settlement::Stop() {
   return stopped.ok() ? released : stopped;
 }
 
-void Intake::Submit(std::string_view line) {
+void Intake::Submit(std::string_view line, std::optional<uint64_t> line_number) {
   Answer answer{.number = ++submitted_};
+  answer.line = line_number.value_or(answer.number);
   const Result<Output> output = parser_.Parse(line);
   if (!output.ok()) return Refuse(line, std::move(answer), output.error());
   answer.output_seq = output->output_seq;
@@ -96,20 +97,20 @@ void Intake::Refuse(std::string_view line, Answer answer, const Status& why) {
     answer.symbol_id = located->symbols.front();
   }
   RefusedOutput refused{.source = source_,
-                        .line = answer.number,
+                        .line = answer.line,
                         .output_seq = answer.output_seq,
                         .reason = std::string(why.message()),
                         .text = line,
                         .skipped = settlement_.skip_refused_};
   if (located) refused.symbols = located->symbols;
   if (const Status kept = settlement_.refused_.Keep(refused); !kept.ok()) {
-    log::warn("line {} of {} was refused and could not be kept: {}", answer.number, source_, kept.ToString());
+    log::warn("line {} of {} was refused and could not be kept: {}", answer.line, source_, kept.ToString());
   }
   if (!settlement_.skip_refused_.empty()) return Finish(std::move(answer), why);
   if (!located) {
     if (stopped_.ok()) {
       stopped_ =
-          Status(Code::kChainHalted, StrCat("line ", answer.number, " is no output, and of which symbol it would ",
+          Status(Code::kChainHalted, StrCat("line ", answer.line, " is no output, and of which symbol it would ",
                                             "be cannot be told: nothing after it is taken; ", why.message()));
     }
     return Finish(std::move(answer), why);
@@ -118,15 +119,14 @@ void Intake::Refuse(std::string_view line, Answer answer, const Status& why) {
   record.chain = located->symbols.front();
   record.sequence = located->output_seq;
   record.also.assign(located->symbols.begin() + 1, located->symbols.end());
-  record.refused =
-      StrCat(why.message(), " (", source_.empty() ? "" : StrCat(source_, ", "), "line ", answer.number, ")");
+  record.refused = StrCat(why.message(), " (", source_.empty() ? "" : StrCat(source_, ", "), "line ", answer.line, ")");
   Queue(std::move(record), std::move(answer), why);
 }
 
 // An output that broke its chain; on a writer's thread.
 void Intake::KeepBroken(const Answer& answer, const std::vector<int64_t>& symbols, const Status& why) {
   const Status kept = settlement_.refused_.Keep({.source = source_,
-                                                 .line = answer.number,
+                                                 .line = answer.line,
                                                  .output_seq = answer.output_seq,
                                                  .symbols = symbols,
                                                  .reason = std::string(why.message())});

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,6 +53,7 @@ std::string_view NameOf(Outcome outcome);
 
 struct Answer {
   uint64_t number = 0;     ///< of the line among those of its intake, from 1
+  uint64_t line = 0;       ///< what its source calls it: the number of the line in a file, of the message otherwise
   int64_t output_seq = 0;  ///< 0 if the line could not be read
   int64_t symbol_id = 0;
   Outcome outcome = Outcome::kFailed;
@@ -118,8 +120,9 @@ class Intake {
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;
 
-  /// Reads a line of F2 and queues it; waits while there is no room.
-  void Submit(std::string_view line);
+  /// Reads a line of F2 and queues it; waits while there is no room. `line_number`: what its source calls it, if that
+  /// is not its number among those submitted, as in a file with empty lines.
+  void Submit(std::string_view line, std::optional<uint64_t> line_number = std::nullopt);
   /// Returns when all is answered.
   void Flush();
   Totals totals() const;
