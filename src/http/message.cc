@@ -44,6 +44,7 @@ unsigned HttpStatusOf(Code code) {
     case Code::kChainBroken:
     case Code::kChainHalted:
     case Code::kDuplicateKey:
+    case Code::kIllegalOperation:
     case Code::kTimelineFinal:
     case Code::kTimelineFork:
     case Code::kTimelineGap:

@@ -10,6 +10,7 @@
 #include "patterns/chains/hash.h"
 #include "services/settlement/checkpoints.h"
 #include "services/settlement/json.h"
+#include "services/settlement/migration/watch.h"
 #include "services/settlement/views/look_up.h"
 
 namespace braid::http {
@@ -18,6 +19,7 @@ namespace {
 using settlement::Answer;
 using settlement::Outcome;
 using settlement::View;
+using settlement::migration::MigrationWatch;
 
 constexpr size_t kOutputErrorsMax = 100;
 constexpr int64_t kRecordsMax = 1000;
@@ -67,26 +69,33 @@ class OutputsIntake {
   settlement::Intake intake_;  // last: its answers use the rest
 };
 
+// A migration that begins meanwhile ends the request: what came before it is stored.
 class OutputsUpload final : public Upload {
  public:
-  explicit OutputsUpload(std::shared_ptr<settlement::Settlement> service) : intake_(std::move(service)) {}
+  OutputsUpload(std::shared_ptr<settlement::Settlement> service, const MigrationWatch& watch)
+      : watch_(watch), intake_(std::move(service)) {}
   Status Take(std::span<const std::string_view> lines, std::span<const uint64_t> numbers) override {
+    BRAID_CHECK_OK(watch_.Check());
     for (size_t i = 0; i < lines.size(); ++i) intake_.Submit(lines[i], numbers[i]);
     return {};
   }
   Result<Response> Finish() override { return intake_.Finish(); }
 
  private:
+  MigrationWatch watch_;
   OutputsIntake intake_;
 };
 
 Result<std::unique_ptr<Upload>> OpenOutputs(Api& api, const Call& /*call*/) {
+  MigrationWatch watch(api.clients(), settlement::Options());
+  BRAID_CHECK_OK(watch.Check());
   BRAID_TRY(std::shared_ptr<settlement::Settlement> service, api.Settlement());
-  return std::unique_ptr<Upload>(std::make_unique<OutputsUpload>(std::move(service)));
+  return std::unique_ptr<Upload>(std::make_unique<OutputsUpload>(std::move(service), watch));
 }
 
 Result<Response> RunOutputs(Api& api, const Call& call) {
   BRAID_TRY(const std::vector<std::string> outputs, ObjectsOf(call.body, "an output"));
+  BRAID_CHECK_OK(MigrationWatch(api.clients(), settlement::Options()).Check());
   BRAID_TRY(std::shared_ptr<settlement::Settlement> service, api.Settlement());
   OutputsIntake intake(std::move(service));
   for (size_t i = 0; i < outputs.size(); ++i) intake.Submit(outputs[i], i + 1);

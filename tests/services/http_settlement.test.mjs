@@ -113,3 +113,22 @@ test('an output that does not follow is named by its line, and only its symbol w
   eq(json.errors.map(({ line, output_seq, outcome }) => [line, output_seq, outcome]), [[3, 5001, 'refused'], [4, 5002, 'halted']]);
   eq((await get(base, '/v1/heads')).halted, 1);
 });
+
+test('outputs are refused while a migration into the log is under way', async (t) => {
+  const migrating = await startServer(['--http-port', '0']);
+  t.after(() => migrating.stop());
+  const migrate = (action, ...args) => settlement('migrate', action, '--store', migrating.uri, ...args);
+  const output = (sequence) => JSON.stringify({ output_seq: sequence, input: {}, order_update: { order_id: 1, user_id: 1, symbol_id: 1, status: 'new' } });
+  await migrate('generate', '--outputs', '50');
+  await migrate('run');
+  for (const [body, type] of [[output(1000), undefined], [`${output(1000)}\n`, ndjson]]) {
+    const { status, json } = await post(migrating.httpUri, '/v1/outputs', body, type);
+    eq([status, json.error.code], [409, 'IllegalOperation']);
+    assert.match(json.error.message, /a migration from engine_output_log_single to engine_output_log is under way \(phase verified\)/);
+  }
+  await migrate('write', '--outputs', '20');
+  await migrate('switch');
+  await migrate('drop', '--yes');
+  eq((await post(migrating.httpUri, '/v1/outputs', output(1000))).json.accepted, 1);
+  eq(JSON.parse(await settlement('verify', '--store', migrating.uri, '--json')).ok, true);
+});

@@ -28,6 +28,7 @@ using braid::settlement::Options;
 using braid::settlement::Outcome;
 using braid::settlement::Settlement;
 using braid::settlement::ViewProgress;
+using braid::settlement::migration::MigrationWatch;
 
 struct IngestArgs {
   Common common;

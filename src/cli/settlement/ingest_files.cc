@@ -12,6 +12,7 @@ namespace {
 using braid::settlement::Answer;
 using braid::settlement::Intake;
 using braid::settlement::Settlement;
+using braid::settlement::migration::MigrationWatch;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLookEvery(50);       // a signal handler can set `stop`, but not wake us

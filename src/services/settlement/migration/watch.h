@@ -1,17 +1,20 @@
-// Whether a migration has begun that outputs must go through: asked before an ingest, and now and then while it runs.
+// Whether a migration has begun that outputs must go through: asked before outputs are taken in by another way (files,
+// TCP, HTTP), and now and then while they are.
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "services/settlement/migration/state.h"
 #include "services/settlement/service.h"
 
-namespace braid::cli::settlement {
+namespace braid::settlement::migration {
 
-/// One thread at a time. The Clients and the options must outlive it.
+/// One thread at a time. The Clients must outlive it.
 class MigrationWatch {
  public:
-  MigrationWatch(Clients& clients, const braid::settlement::Options& options) : clients_(clients), options_(options) {}
+  MigrationWatch(Clients& clients, const Options& options)
+      : clients_(clients), database_(options.database), log_(options.log) {}
 
   /// kIllegalOperation if one is under way. Asks the store once a second at most; a store that fails then is noticed by
   /// those who write to it.
@@ -19,14 +22,15 @@ class MigrationWatch {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return {};
     next_ = now + std::chrono::seconds(1);
-    const Status status = braid::settlement::migration::CheckNotUnderWay(clients_, options_.database, options_.log);
+    const Status status = CheckNotUnderWay(clients_, database_, log_);
     return status.code() == Code::kIllegalOperation ? status : Status();
   }
 
  private:
   Clients& clients_;
-  const braid::settlement::Options& options_;
+  const std::string database_;
+  const std::string log_;
   std::chrono::steady_clock::time_point next_;
 };
 
-}  // namespace braid::cli::settlement
+}  // namespace braid::settlement::migration
