@@ -106,7 +106,8 @@ Result<Response> RunHeads(Api& api, const Call& /*call*/) {
   BRAID_TRY(const std::shared_ptr<Chains> chains, api.SettlementLog());
   BRAID_TRY(const std::vector<ChainHead> heads, chains->Heads());
   BRAID_TRY(const std::vector<LeaseInfo> leases, chains->Leases());
-  BRAID_TRY(const int64_t refused, settlement::RefusedOutputs::Count(api.clients(), settlement::Options().ToChains()));
+  BRAID_TRY(const settlement::RefusedNow refused,
+            settlement::ReadRefused(api.clients(), settlement::Options().ToChains()));
   client::Bson json;
   settlement::AppendHeads(heads, leases, refused, json);
   return JsonResponse(json);
@@ -194,11 +195,14 @@ Result<Response> RunRepairs(Api& api, const Call& call) {
       client::CollectionOf(client.get(), options.database, StrCat(options.log, "_repairs"));
   BRAID_TRY(const client::BsonPtr newest,
             client::ParseJson(StrCat(R"({"sort": {"_id": -1}, "limit": )", call.arguments.Integer("limit"), "}")));
-  const client::Bson all;
+  client::Bson exists;
+  exists.Bool("$exists", true);
+  client::Bson of_chains;  // others are of lines
+  of_chains.Document("symbol_id", exists);
   client::Bson rows;
   int64_t count = 0;
   BRAID_CHECK_OK(ForEachDocument(
-      client::CursorPtr(mongoc_collection_find_with_opts(handle.get(), all.get(), newest.get(), nullptr)),
+      client::CursorPtr(mongoc_collection_find_with_opts(handle.get(), of_chains.get(), newest.get(), nullptr)),
       [&](const bson_t& repair) {
         client::Bson row;
         row.Integer("symbol_id", client::IntegerOf(&repair, "symbol_id"))
@@ -438,9 +442,11 @@ constexpr Schema kSettlementSchemas[] = {
         "required": ["line", "output_seq", "outcome", "message"], "properties": {"line": {"type": "integer"},
         "output_seq": {"type": "integer"}, "outcome": {"type": "string"}, "message": {"type": "string"}}}}}})"},
     {"Heads",
-     R"({"type": "object", "required": ["records", "output_seq", "halted", "refused", "symbols"],
+     R"({"type": "object", "required": ["records", "output_seq", "halted", "refused", "unplaced", "symbols"],
       "properties": {"records": {"type": "integer"}, "output_seq": {"type": "integer"},
-      "halted": {"type": "integer"}, "refused": {"type": "integer"}, "symbols": {"type": "array", "items": {
+      "halted": {"type": "integer"}, "refused": {"type": "integer"},
+      "unplaced": {"type": "array", "description": "Refused lines of any symbol: nothing new is taken until they are settled.",
+        "items": {"type": "object", "required": ["file", "line", "reason"]}}, "symbols": {"type": "array", "items": {
         "type": "object", "required": ["symbol_id", "records", "output_seq", "hash", "halted"], "properties": {
         "symbol_id": {"type": "integer"}, "records": {"type": "integer"}, "output_seq": {"type": "integer"},
         "hash": {"type": "string"}, "halted": {"type": "boolean"}}}}}})"},

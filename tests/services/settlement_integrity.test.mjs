@@ -121,6 +121,34 @@ test('a line of which nothing can be told ends the ingest; later files are not r
   assert.match(skipped.stderr, /2 accepted, 1 duplicate, 1 refused, 0 halted/);
 });
 
+test('a line of which nothing can be told is not passed by a later ingest, until it is corrected or given up', async () => {
+  for (const [line, sequence] of [['junk', undefined], [JSON.stringify(order('x', 2)), 2], [JSON.stringify(order(1, '2')), undefined]]) {
+    const { database, ingest, json, run } = settlement();
+    const file = join(directory, `${database}.ndjson`);
+    const write = (...lines) => writeFile(file, lines.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join('\n') + '\n');
+    await write(order(1, 1), line, order(1, 3));
+    assert.deepEqual(outcomes(json('ingest', [file])), { accepted: 1, duplicate: 0, refused: 1, halted: 1 });
+    const [{ reason, ...place }] = json('stats').unplaced;
+    assert.deepEqual(place, { file, line: 2, ...(sequence && { output_seq: sequence }) }, reason);
+    assert.match(run('stats').stdout, /\.ndjson was refused, and of which symbol it is cannot be told/);
+    // The rest of the file as another ingest: output 2 must not be skipped.
+    assert.deepEqual(outcomes(ingest(order(1, 3))), { accepted: 0, duplicate: 0, refused: 0, halted: 1 });
+    await write(order(1, 1), order(1, 2), order(1, 3));
+    assert.deepEqual(outcomes(json('ingest', [file])), { accepted: 2, duplicate: 1, refused: 0, halted: 0 });
+    assert.deepEqual([json('stats').unplaced, json('verify').ok], [[], true]);
+  }
+  const { ingest, json, run, db } = settlement();
+  ingest(order(1, 1), 'junk');
+  assert.equal(ingest(order(1, 3)).status, 1);
+  assert.equal(run('repair', ['--unplaced']).status, 2, 'who and why are needed');
+  assert.equal(run('repair', ['--unplaced', '--all', ...who]).status, 2);
+  assert.deepEqual([json('repair', ['--unplaced', '--dry-run']).unplaced.length, json('stats').unplaced.length], [1, 1]);
+  assert.equal(json('repair', ['--unplaced', ...who]).repaired, 1);
+  const [{ action, reason, line }] = await db.collection('engine_output_log_repairs').find().toArray();
+  assert.deepEqual([action, reason, Number(line)], ['skip_line', 'because', 2]);
+  assert.equal(ingest(order(1, 3)).status, 0);
+});
+
 test('one sequence in several symbols is refused, and found by verify if several processes took it in', () => {
   const { ingest, json } = settlement();
   const all = [deposit(1, 7, '5'), order(1, 1), order(2, 1)];

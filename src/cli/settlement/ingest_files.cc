@@ -60,7 +60,8 @@ Status IngestFile(Settlement& settlement, const std::string& path, MigrationWatc
   BRAID_TRY(const std::unique_ptr<transfer::Lines> lines, transfer::Lines::Open(path));
   const FilesRead::One reading(read, path, *lines);
   Intake intake(
-      settlement, [&](const Answer& answer) { summary.Add(path, answer); }, path);
+      settlement, [&](const Answer& answer) { summary.Add(path, answer); }, path,
+      path == "-" ? Intake::Source::kStream : Intake::Source::kFile);
   while (!stop.load()) {
     BRAID_CHECK_OK(settlement.writers().failure());
     BRAID_CHECK_OK(watch.Check());

@@ -9,14 +9,19 @@
 #include "cli/settlement/actions.h"
 #include "cli/transfer/progress.h"
 #include "patterns/chains/hash.h"
+#include "services/settlement/json.h"
 
 namespace braid::cli::settlement {
 namespace {
+
+using braid::settlement::UnplacedLine;
+using braid::settlement::UnplacedLines;
 
 struct RepairArgs {
   Common common;
   std::optional<int64_t> symbol;
   bool all = false;
+  bool unplaced = false;
   RepairOptions repair;
   bool skip = false;
   bool head_from_log = false;
@@ -127,8 +132,27 @@ Status RepairTrees(Chains& chains, const RepairArgs& args) {
   return {};
 }
 
+// Refused lines that could be of any symbol.
+Status RepairUnplaced(Chains& chains, const RepairArgs& args) {
+  BRAID_TRY(const std::vector<UnplacedLine> lines, UnplacedLines::List(chains.clients(), chains.options()));
+  if (!args.dry_run) BRAID_CHECK_OK(UnplacedLines::GiveUp(chains, args.repair.by, args.repair.reason));
+  if (args.common.json) {
+    client::Bson json;
+    json.Bool("ok", true).Bool("dry_run", args.dry_run);
+    json.Integer("repaired", args.dry_run ? 0 : static_cast<int64_t>(lines.size()));
+    AppendUnplaced(lines, json);
+    client::PrintJson(json);
+  } else {
+    for (const UnplacedLine& line : lines) std::printf("%s: %s\n", line.Name().c_str(), line.reason.c_str());
+  }
+  transfer::PrintLine(
+      StrCat(lines.size(), " lines that could be of any symbol ", args.dry_run ? "would be given up" : "are given up"));
+  return {};
+}
+
 std::string WhatIsWrongWith(const RepairArgs& args) {
-  if (args.symbol.has_value() == args.all) return "give either --symbol or --all";
+  if (args.unplaced && (args.symbol || args.all)) return "--unplaced is for all symbols at once";
+  if (!args.unplaced && args.symbol.has_value() == args.all) return "give either --symbol or --all";
   if (args.all && args.head_from_log) return "--head-from-log is for one symbol: each has to be looked at";
   const bool signed_off = !args.repair.by.empty() && !args.repair.reason.empty();
   return args.dry_run || signed_off ? "" : "a repair needs --by and --reason";
@@ -142,6 +166,7 @@ Status RunRepair(RepairArgs& args) {
   BRAID_TRY(const std::unique_ptr<Clients> clients,
             OpenStoreFor(args.common.store, args.dry_run ? StoreUse::kRead : StoreUse::kExisting));
   BRAID_TRY(const std::unique_ptr<Chains> chains, OpenLog(*clients, args.common));
+  if (args.unplaced) return RepairUnplaced(*chains, args);
   if (args.tree) return RepairTrees(*chains, args);
   return args.all || args.dry_run ? RepairAll(*chains, args) : RepairOne(*chains, args);
 }
@@ -166,6 +191,13 @@ Action SetUpRepair(CLI::App& app) {
                "Makes the symbol's Merkle tree anew from the log; with --all of each symbol that has none.")
       ->excludes(skip)
       ->excludes(head);
+  app.add_flag(
+         "--unplaced", args->unplaced,
+         "Gives up refused lines that could be of any symbol, after which nothing new is taken; they are kept with "
+         "the repair.")
+      ->excludes("--skip")
+      ->excludes("--head-from-log")
+      ->excludes("--tree");
   app.add_flag("--dry-run", args->dry_run, "Changes nothing: says what would be accepted, and what to repair first.");
   CheckUsage(app, [args] { return WhatIsWrongWith(*args); });
   return [args] { return RunRepair(*args); };

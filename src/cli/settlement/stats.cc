@@ -22,7 +22,7 @@ struct Found {
   std::vector<ChainHead> heads;
   Leases leases;
   std::vector<ViewProgress> views;
-  int64_t refused = 0;
+  braid::settlement::RefusedNow refused;
 };
 
 struct Sums {
@@ -68,7 +68,10 @@ void PrintStats(const Found& found) {
   const Sums sums = SumsOf(found.heads);
   std::printf("%zu symbols, %lld of them halted; %lld records; %lld refused outputs are kept\n", found.heads.size(),
               static_cast<long long>(sums.halted), static_cast<long long>(sums.records),
-              static_cast<long long>(found.refused));
+              static_cast<long long>(found.refused.kept));
+  for (const braid::settlement::UnplacedLine& line : found.refused.unplaced) {
+    std::printf("%s\n", line.WhyHeldBack().c_str());
+  }
   for (const ViewProgress& view : found.views) std::printf("%s\n", Describe(view).c_str());
 }
 
@@ -80,7 +83,7 @@ Status RunStats(Common& common) {
   BRAID_TRY(found.heads, chains->Heads());
   BRAID_TRY(found.leases, chains->Leases());
   BRAID_TRY(found.views, braid::settlement::ReadProgress(*clients, common.options.database, found.heads));
-  BRAID_TRY(found.refused, braid::settlement::RefusedOutputs::Count(*clients, common.options.ToChains()));
+  BRAID_TRY(found.refused, braid::settlement::ReadRefused(*clients, common.options.ToChains()));
   common.json ? PrintStatsJson(found) : PrintStats(found);
   return {};
 }

@@ -138,8 +138,8 @@ Status Summary::ToStatus(bool elsewhere_matters) const {
   const uint64_t missing = counts.sum() - counts[Outcome::kAccepted] - counts[Outcome::kDuplicate];
   std::string text = StrCat(missing, " of ", counts.sum(), " outputs are not in the log");
   if (const Status why = stopped(); !why.ok()) {
-    text += StrCat("\n", why.message(), "\ncorrect that line and give everything again, or pass over such lines with ",
-                   "--skip-refused REASON");
+    text += StrCat("\n", why.message(), "\ncorrect that line and give its file again from the first line on; ",
+                   "`repair --unplaced` gives it up, and --skip-refused REASON passes over such lines");
   } else if (counts[Outcome::kRefused] + counts[Outcome::kHalted] > 0) {
     text +=
         "\n`braid settlement stats` names the halted symbols and why: give what was refused again, corrected, and what "

@@ -24,7 +24,25 @@ void AppendHaltOf(const ChainHead& head, client::Bson& row) {
 
 }  // namespace
 
-void AppendHeads(const std::vector<ChainHead>& heads, const std::vector<LeaseInfo>& leases, int64_t refused,
+Result<RefusedNow> ReadRefused(Clients& clients, const ChainsOptions& log) {
+  RefusedNow refused;
+  BRAID_TRY(refused.kept, RefusedOutputs::Count(clients, log));
+  BRAID_TRY(refused.unplaced, UnplacedLines::List(clients, log));
+  return refused;
+}
+
+void AppendUnplaced(const std::vector<UnplacedLine>& lines, client::Bson& json) {
+  client::Bson rows;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    client::Bson row;
+    row.Text("file", lines[i].source).Integer("line", static_cast<int64_t>(lines[i].line));
+    if (lines[i].output_seq > 0) row.Integer("output_seq", lines[i].output_seq);
+    rows.Document(StrCat(i).c_str(), row.Text("reason", lines[i].reason));
+  }
+  json.Array("unplaced", rows);
+}
+
+void AppendHeads(const std::vector<ChainHead>& heads, const std::vector<LeaseInfo>& leases, const RefusedNow& refused,
                  client::Bson& json) {
   int64_t records = 0;
   int64_t halted = 0;
@@ -53,8 +71,9 @@ void AppendHeads(const std::vector<ChainHead>& heads, const std::vector<LeaseInf
   json.Integer("records", records)
       .Integer("output_seq", newest)
       .Integer("halted", halted)
-      .Integer("refused", refused)
-      .Array("symbols", rows);
+      .Integer("refused", refused.kept);
+  AppendUnplaced(refused.unplaced, json);
+  json.Array("symbols", rows);
 }
 
 Result<std::string> RecordLine(OutputParser& parser, const ChainRecordView& record) {

@@ -13,9 +13,17 @@
 
 namespace braid::settlement {
 
-/// records, output_seq, halted, refused and symbols: each chain as it is now. `refused`: how many outputs are kept.
-void AppendHeads(const std::vector<ChainHead>& heads, const std::vector<LeaseInfo>& leases, int64_t refused,
+/// What a log is now, beside its chains.
+struct RefusedNow {
+  int64_t kept = 0;                    ///< outputs that were refused
+  std::vector<UnplacedLine> unplaced;  ///< those of them that hold back everything
+};
+Result<RefusedNow> ReadRefused(Clients& clients, const ChainsOptions& log);
+
+/// records, output_seq, halted, refused, unplaced and symbols: each chain as it is now.
+void AppendHeads(const std::vector<ChainHead>& heads, const std::vector<LeaseInfo>& leases, const RefusedNow& refused,
                  client::Bson& json);
+void AppendUnplaced(const std::vector<UnplacedLine>& lines, client::Bson& json);
 
 /// A record with the fields of C1, on one line. kRecordDamaged if its payload is no output.
 Result<std::string> RecordLine(OutputParser& parser, const ChainRecordView& record);

@@ -88,8 +88,9 @@ Status ReadId(json::element value, const Where& where, Id& out);
 Status ReadDecimal(json::element value, const Where& where, bool must_be_positive, Decimal& out);
 Status ReadHash(json::element value, const Where& where, ChainHash& out);
 
-/// OutputParser::Locate(), of JSON.
+/// OutputParser::Locate() and LocateSequence(), of JSON.
 std::optional<Located> LocateOutput(json::element document);
+std::optional<int64_t> LocateSequenceOf(json::element document);
 
 /// The value in the one spelling that output.h describes. kBadValue if a name is there twice or it is too deep.
 Status AppendCanonical(json::element value, const Where& where, int depth, std::string& out);

@@ -177,6 +177,12 @@ std::optional<Located> OutputParser::Locate(std::string_view line) {
   return LocateOutput(document);
 }
 
+std::optional<int64_t> OutputParser::LocateSequence(std::string_view line) {
+  json::element document;
+  if (parser_->parser.parse(line.data(), line.size()).get(document) != simdjson::SUCCESS) return std::nullopt;
+  return LocateSequenceOf(document);
+}
+
 // Most payloads are plain, and reading these without a parser takes a fraction of its time.
 Result<Output> OutputParser::Decode(std::string_view payload) {
   if (Output plain; ReadPlainPayload(payload, plain)) return plain;
@@ -192,11 +198,17 @@ Result<Output> OutputParser::Decode(std::string_view payload) {
 
 // Which output a line is that is no output: what can still be told of it decides what has to wait for it (C4).
 
-std::optional<Located> LocateOutput(json::element document) {
+std::optional<int64_t> LocateSequenceOf(json::element document) {
   json::object object;
   if (document.get_object().get(object) != simdjson::SUCCESS) return std::nullopt;
   const std::optional<int64_t> sequence = IntegerIn(object, "output_seq", 1);
-  if (!sequence || *sequence > kOutputSeqMax) return std::nullopt;
+  return sequence && *sequence <= kOutputSeqMax ? sequence : std::nullopt;
+}
+
+std::optional<Located> LocateOutput(json::element document) {
+  const std::optional<int64_t> sequence = LocateSequenceOf(document);
+  if (!sequence) return std::nullopt;
+  const json::object object = document.get_object().value_unsafe();
   Located located{.output_seq = *sequence};
   const bool told = AddSymbols(object, located.symbols);
   if (const std::optional<int64_t> named = IntegerIn(object, "symbol_id", 0)) {

@@ -104,6 +104,8 @@ class OutputParser {
   Result<Output> Parse(std::string_view line);
   /// Of a line that Parse() refuses: which output it would be, if its sequence and all of its symbols can be told.
   std::optional<Located> Locate(std::string_view line);
+  /// The same of its sequence alone.
+  std::optional<int64_t> LocateSequence(std::string_view line);
   /// What EncodePayload() made. kRecordDamaged if it is anything else.
   Result<Output> Decode(std::string_view payload);
 

@@ -5,6 +5,7 @@
 
 #include "client/fields.h"
 #include "services/settlement/testing.h"
+#include "services/settlement/unplaced.h"
 
 namespace braid::settlement {
 namespace {
@@ -80,7 +81,63 @@ TEST_P(RefusedTest, ALineOfAnySymbolEndsItsIntake) {
   EXPECT_THAT(std::string(answers.at(2).status.message()), HasSubstr("not valid JSON"));
   EXPECT_THAT(std::string(answers.at(3).status.message()), HasSubstr("line 2 is no output"));
   EXPECT_EQ(Kept().size(), 1u);
+  ASSERT_OK(UnplacedLines::GiveUp(settlement->chains(), "a test", "the line was a comment"));
   EXPECT_EQ(Ingest(*settlement, {ToJson(OutputOf(2, 2))}).at(1).outcome, Outcome::kAccepted);
+}
+
+// Not even another process passes a line that could be of any symbol.
+TEST_P(RefusedTest, NothingNewPassesALineOfAnySymbol) {
+  Ingest(*Open(), {ToJson(OutputOf(1, 1)), "{"});
+  const auto later = Open();
+  const auto answers = Ingest(*later, {ToJson(OutputOf(1, 1)), ToJson(OutputOf(1, 2)), ToJson(OutputOf(2, 3))});
+  EXPECT_THAT(Outcomes(answers), ElementsAre(Outcome::kDuplicate, Outcome::kHalted, Outcome::kHalted));
+  EXPECT_THAT(std::string(answers.at(2).status.message()), HasSubstr("line 2 was refused, and of which symbol"));
+  // Somebody gives it up elsewhere: the next intake of a service that runs asks the store.
+  ASSERT_OK(UnplacedLines::GiveUp(Open()->chains(), "a test", "it was a comment"));
+  EXPECT_EQ(Ingest(*later, {ToJson(OutputOf(1, 2))}).at(1).outcome, Outcome::kAccepted);
+  EXPECT_TRUE(UnplacedLines::List(store_.clients(), TestOptions().ToChains())->empty());
+}
+
+TEST_P(RefusedTest, ALineWithASequenceHoldsBackWhatFollowsIt) {
+  const std::string of_no_symbol = R"({"output_seq":3,"input":{},"order_update":{"order_id":1,"symbol_id":"1"}})";
+  const auto settlement = Open();
+  Ingest(*settlement, {ToJson(OutputOf(1, 1)), of_no_symbol});
+  EXPECT_THAT(Outcomes(Ingest(*settlement, {ToJson(OutputOf(2, 4)), ToJson(OutputOf(1, 2))})),
+              ElementsAre(Outcome::kHalted, Outcome::kAccepted));
+  // With the output itself, wherever it comes from, everything goes on.
+  EXPECT_THAT(Outcomes(Ingest(*settlement, {ToJson(OutputOf(1, 3)), ToJson(OutputOf(2, 4))})),
+              ElementsAre(Outcome::kAccepted, Outcome::kAccepted));
+  EXPECT_THAT(Outcomes(Ingest(*Open(), {ToJson(OutputOf(1, 5))})), ElementsAre(Outcome::kAccepted));
+  ExpectSound(settlement->chains());
+}
+
+TEST_P(RefusedTest, ALineOfAnySymbolIsCorrectedInItsFile) {
+  const auto give = [&](const std::vector<std::string>& lines) {
+    const auto settlement = Open();
+    std::map<uint64_t, Answer> answers;
+    Mutex mu;
+    Intake intake(
+        *settlement,
+        [&](const Answer& answer) {
+          const MutexLock lock(mu);
+          answers.emplace(answer.number, answer);
+        },
+        "monday.ndjson", Intake::Source::kFile);
+    for (const std::string& line : lines) intake.Submit(line);
+    intake.Flush();
+    return Outcomes(answers);
+  };
+  const std::string one = ToJson(OutputOf(1, 1));
+  const std::string two = ToJson(OutputOf(1, 2));
+  const std::string three = ToJson(OutputOf(1, 3));
+  const std::string four = ToJson(OutputOf(1, 4));
+  give({one, "{", three, "{"});
+  // What follows it is not taken for it, although it is in the same line of a file of that name.
+  EXPECT_THAT(give({three, four}), ElementsAre(Outcome::kHalted, Outcome::kHalted));
+  EXPECT_THAT(give({one, two, three, "{", four}), ElementsAre(Outcome::kDuplicate, Outcome::kAccepted,
+                                                              Outcome::kAccepted, Outcome::kRefused, Outcome::kHalted));
+  EXPECT_THAT(give({one, two, three, four}),
+              ElementsAre(Outcome::kDuplicate, Outcome::kDuplicate, Outcome::kDuplicate, Outcome::kAccepted));
 }
 
 TEST_P(RefusedTest, IsPassedOverOnlyForAReasonThatIsKept) {
@@ -92,6 +149,15 @@ TEST_P(RefusedTest, IsPassedOverOnlyForAReasonThatIsKept) {
   const auto kept = Kept();
   ASSERT_EQ(kept.size(), 2u);
   for (const auto& document : kept) EXPECT_EQ(client::TextOf(document.get(), "skipped"), "the engine was tested");
+}
+
+TEST_P(RefusedTest, ALineOfAnySymbolIsPassedOverWhenItComesAgain) {
+  Ingest(*Open(), {"{", ToJson(OutputOf(1, 1))});
+  Options options = TestOptions();
+  options.skip_refused = "the engine was tested";
+  EXPECT_THAT(Outcomes(Ingest(*Open(options), {"{", ToJson(OutputOf(1, 1))})),
+              ElementsAre(Outcome::kRefused, Outcome::kAccepted));
+  EXPECT_THAT(Outcomes(Ingest(*Open(), {ToJson(OutputOf(1, 2))})), ElementsAre(Outcome::kAccepted));
 }
 
 TEST_P(RefusedTest, AnOutputThatBreaksItsChainIsKeptToo) {

@@ -17,6 +17,7 @@
 #include "services/settlement/leases.h"
 #include "services/settlement/output.h"
 #include "services/settlement/refused.h"
+#include "services/settlement/unplaced.h"
 
 namespace braid::settlement {
 
@@ -92,12 +93,14 @@ class Settlement {
       : chains_(std::move(chains)),
         skip_refused_(options.skip_refused),
         leases_(*chains_, options.leases_max),
-        refused_(*chains_) {}
+        refused_(*chains_),
+        unplaced_(*chains_) {}
 
   const std::unique_ptr<Chains> chains_;
   const std::string skip_refused_;
   SymbolLeases leases_;
   RefusedOutputs refused_;
+  UnplacedLines unplaced_;
   std::unique_ptr<ChainWriters> writers_;
 };
 
@@ -106,15 +109,18 @@ class Settlement {
 /// meanwhile: what was refused would be missing between them. The same holds for kFailed, if the store failed when it
 /// was asked for the lease. A new intake, which begins where the log ends, tries again. A line that is no output is
 /// kept (RefusedOutputs), and its symbols wait for it to be corrected. If its symbols cannot be told, all later lines
-/// of this intake are answered kHalted. One thread submits; totals() any.
+/// of this intake are answered kHalted, and every intake takes nothing new until the line is settled (UnplacedLines).
+/// One thread submits; totals() any.
 class Intake {
  public:
   /// Called once for each line, on any thread and in any order; it must not wait for other answers.
   using OnAnswer = std::function<void(const Answer&)>;
 
+  /// Whether the source's name and the number of a line say which line it is, also when it is given again.
+  enum class Source { kStream, kFile };
   /// `source`: what is kept with an output that was refused, such as the name of a file.
-  Intake(Settlement& settlement, OnAnswer on_answer, std::string source = "")
-      : settlement_(settlement), on_answer_(std::move(on_answer)), source_(std::move(source)) {}
+  Intake(Settlement& settlement, OnAnswer on_answer, std::string source = "", Source kind = Source::kStream)
+      : settlement_(settlement), on_answer_(std::move(on_answer)), source_(std::move(source)), kind_(kind) {}
   /// Waits for the answers.
   ~Intake() { Flush(); }
   Intake(const Intake&) = delete;
@@ -124,7 +130,7 @@ class Intake {
   /// is not its number among those submitted, as in a file with empty lines.
   void Submit(std::string_view line, std::optional<uint64_t> line_number = std::nullopt);
   /// Returns when all is answered.
-  void Flush();
+  void Flush() { AwaitAnswers(submitted_); }
   Totals totals() const;
   /// OK, or why nothing more of this intake is taken: a line that was no output and could be of any symbol. Of the
   /// thread that submits.
@@ -132,6 +138,11 @@ class Intake {
 
  private:
   void Refuse(std::string_view line, Answer answer, const Status& why);
+  void HoldBack(const Answer& answer, const Status& why);
+  void QueueBehindUnplaced(ChainRecord record, Answer answer);
+  void Settle(const UnplacedLine& line);
+  void AwaitAnswers(uint64_t count);
+  UnplacedLine PlaceOf(const Answer& answer) const { return {.source = source_, .line = answer.line}; }
   void Queue(ChainRecord record, Answer answer, const Status& refused = Status());
   void KeepBroken(const Answer& answer, const std::vector<int64_t>& symbols, const Status& why);
   void Finish(Answer answer, const Status& status);
@@ -141,9 +152,12 @@ class Intake {
   Settlement& settlement_;
   const OnAnswer on_answer_;
   const std::string source_;
+  const Source kind_;
   OutputParser parser_;
   Status stopped_;
   uint64_t submitted_ = 0;
+  uint64_t known_ = 0;           // of these, outputs that were stored before, counted while there are unplaced lines
+  bool asked_unplaced_ = false;  // whether the store was asked for unplaced lines
   std::array<std::atomic<uint64_t>, kOutcomes> counts_{};
   Mutex mu_;
   CondVar idle_;
