@@ -16,10 +16,12 @@
 namespace braid::cli::settlement {
 
 using braid::settlement::migration::CompareReport;
+using braid::settlement::migration::HasOldTable;
 using braid::settlement::migration::MigrationOptions;
 using braid::settlement::migration::Migrator;
 using braid::settlement::migration::OldMapping;
 using braid::settlement::migration::ParseMapping;
+using braid::settlement::migration::ReadState;
 using braid::settlement::migration::State;
 
 void AddMigrateOptions(CLI::App& app, MigrateArgs& args) {
@@ -118,6 +120,30 @@ Status RunStep(const MigrateArgs& args, Step step) {
   return status;
 }
 
+// Looks without leaving anything behind: where there is no migration, none is made.
+Status RunStatus(const MigrateArgs& args) {
+  BRAID_TRY(const MigrationOptions options, ToOptions(args));
+  const Patience patience(args.common.store, {.stop = &StopOnInterrupt(), .json = args.common.json});
+  BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStoreFor(args.common.store, StoreUse::kRead));
+  const auto start = std::chrono::steady_clock::now();
+  BRAID_TRY(const State state, ReadState(*clients, options));
+  BRAID_TRY(const bool has_old_table, HasOldTable(*clients, options));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!args.common.json) {
+    PrintText(state, has_old_table);
+    return {};
+  }
+  client::Bson json;
+  client::PrintJson(AppendTo(json, state, has_old_table).Bool("ok", true).Double("seconds", seconds));
+  return {};
+}
+
+Action SetUpStatus(CLI::App& app) {
+  const auto args = std::make_shared<MigrateArgs>();
+  AddMigrateOptions(app, *args);
+  return [args] { return RunStatus(*args); };
+}
+
 Action SetUpStep(CLI::App& app, Step step) {
   const auto args = std::make_shared<MigrateArgs>();
   AddMigrateOptions(app, *args);
@@ -139,7 +165,6 @@ Action SetUp(CLI::App& app) {
   return SetUpStep(app, step);
 }
 
-Status DoNothing(Migrator& /*migrator*/, CompareReport& /*report*/) { return {}; }
 Status DoPreflight(Migrator& migrator, CompareReport& /*report*/) { return migrator.Preflight(); }
 Status DoStart(Migrator& migrator, CompareReport& /*report*/) { return migrator.Start(); }
 Status DoRun(Migrator& migrator, CompareReport& report) { return migrator.Run(&report); }
@@ -147,7 +172,7 @@ Status DoSwitch(Migrator& migrator, CompareReport& /*report*/) { return migrator
 Status DoRollback(Migrator& migrator, CompareReport& /*report*/) { return migrator.Rollback(); }
 
 constexpr Subcommand kSteps[] = {
-    {"status", "How far the migration is, and what to do next.", SetUp<DoNothing>},
+    {"status", "How far the migration is, and what to do next.", SetUpStatus},
     {"preflight", "Check whether a migration can begin; writes no output.", SetUp<DoPreflight>},
     {"start", "Preflight, then let writers write both layouts.", SetUp<DoStart>},
     {"run", "All up to the switch: preflight, dual write, backfill, verify. Goes on from wherever it stands.",

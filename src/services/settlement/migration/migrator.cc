@@ -2,7 +2,6 @@
 
 #include "base/strings.h"
 #include "client/command.h"
-#include "client/fields.h"
 
 namespace braid::settlement::migration {
 namespace {
@@ -172,16 +171,6 @@ Status Migrator::Drop() {
   }
   BRAID_CHECK_OK(options().Reached("drop: done"));
   return CatchUp();
-}
-
-Result<bool> Migrator::HasOldTable() {
-  client::Bson filter;
-  filter.Text("name", options().old_table);
-  client::Bson command;
-  command.Integer("listCollections", 1).Document("filter", filter);
-  const Client client = store_->clients().Acquire();
-  BRAID_TRY(const client::BsonPtr reply, client::RunCommand(client.get(), options().database.c_str(), command.get()));
-  return client::TextOf(reply.get(), "cursor.firstBatch.0.name") == options().old_table;
 }
 
 }  // namespace braid::settlement::migration

@@ -47,7 +47,7 @@ class Migrator {
   Status Drop();
 
   /// Whether a table is left to be removed after a drop that was cut short.
-  Result<bool> HasOldTable();
+  Result<bool> HasOldTable() { return migration::HasOldTable(store_->clients(), options()); }
 
  private:
   Migrator(std::unique_ptr<StateStore> store, std::unique_ptr<Mirror> mirror)

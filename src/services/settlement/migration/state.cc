@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/strings.h"
+#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 
@@ -51,12 +52,12 @@ Status StateStore::InTransaction(const std::function<Status(Transaction&)>& body
   });
 }
 
-Result<State> StateStore::LoadIn(Transaction& transaction) {
+Result<State> StateStore::LoadIn(Transaction& transaction, const MigrationOptions& options) {
   State state;
   std::string old_table;
   std::string mapping;
-  const std::string ids[] = {kMigrationId, MirrorId()};
-  BRAID_CHECK_OK(transaction.FindIds(options_.state, ids, [&](const bson_t& document) -> Status {
+  const std::string ids[] = {kMigrationId, MirrorIdOf(options)};
+  BRAID_CHECK_OK(transaction.FindIds(options.state, ids, [&](const bson_t& document) -> Status {
     if (client::TextOf(&document, "_id") == kMigrationId) {
       old_table = client::TextOf(&document, "old_table");
       mapping = client::TextOf(&document, "mapping");
@@ -66,15 +67,19 @@ Result<State> StateStore::LoadIn(Transaction& transaction) {
     state.mirrored_outputs = client::IntegerOf(&document, "outputs");
     return {};
   }));
+  if (old_table.empty()) {
+    return Status(Code::kNamespaceNotFound, StrCat("the database '", options.database, "' has no migration; ",
+                                                   "`braid settlement migrate preflight` says whether one can begin"));
+  }
   if (mapping.empty()) mapping = OldLayout().ToJson();  // of a migration that began before there were mappings
-  if (old_table == options_.old_table && mapping != options_.layout.ToJson()) {
+  if (old_table == options.old_table && mapping != options.layout.ToJson()) {
     return Status(Code::kBadValue, StrCat("the migration of this store reads ", old_table, " by the mapping ", mapping,
-                                          ", not by ", options_.layout.ToJson()));
+                                          ", not by ", options.layout.ToJson()));
   }
   // Outputs are in one table; into which chains they go matters from when they do.
-  if (old_table == options_.old_table && (state.log == options_.log || !Mirrors(state.phase))) return state;
+  if (old_table == options.old_table && (state.log == options.log || !Mirrors(state.phase))) return state;
   return Status(Code::kBadValue, StrCat("the migration of this store is from ", old_table, " to ", state.log,
-                                        ", not from ", options_.old_table, " to ", options_.log));
+                                        ", not from ", options.old_table, " to ", options.log));
 }
 
 Result<State> StateStore::LoadToChange(Transaction& transaction) {
@@ -176,6 +181,26 @@ Status StateStore::SetVerified(int64_t seq, const std::string& why) {
     change.Document("$set", fields);
     return Set(transaction, state.phase, change.get());
   });
+}
+
+Result<State> ReadState(Clients& clients, const MigrationOptions& options) {
+  BRAID_CHECK_OK(options.Validate());
+  State state;
+  BRAID_CHECK_OK(RunTransaction(clients, {.database = options.database}, [&](Transaction& transaction) -> Status {
+    BRAID_TRY(state, StateStore::LoadIn(transaction, options));
+    return {};
+  }));
+  return state;
+}
+
+Result<bool> HasOldTable(Clients& clients, const MigrationOptions& options) {
+  Bson filter;
+  filter.Text("name", options.old_table);
+  Bson command;
+  command.Integer("listCollections", 1).Document("filter", filter);
+  const Client client = clients.Acquire();
+  BRAID_TRY(const client::BsonPtr reply, client::RunCommand(client.get(), options.database.c_str(), command.get()));
+  return client::TextOf(reply.get(), "cursor.firstBatch.0.name") == options.old_table;
 }
 
 Status CheckNotUnderWay(Clients& clients, const std::string& database, const std::string& log) {

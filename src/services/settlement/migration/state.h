@@ -58,7 +58,7 @@ class StateStore {
 
   /// Both documents in one snapshot. kBadValue as from Open(), if the names were changed since.
   Result<State> Load();
-  Result<State> LoadIn(Transaction& transaction);
+  Result<State> LoadIn(Transaction& transaction) { return LoadIn(transaction, options_); }
   /// The same for a transaction that is going to change the migration's document. It has the document to itself from
   /// here on: the second to come is refused at once, and the work of the first is not lost.
   Result<State> LoadToChange(Transaction& transaction);
@@ -97,7 +97,10 @@ class StateStore {
   Status ChooseTable();
   Status AdoptHead();
 
-  std::string MirrorId() const { return "mirror of " + options_.log; }
+  std::string MirrorId() const { return MirrorIdOf(options_); }
+  static std::string MirrorIdOf(const MigrationOptions& options) { return "mirror of " + options.log; }
+  static Result<State> LoadIn(Transaction& transaction, const MigrationOptions& options);
+  friend Result<State> ReadState(Clients& clients, const MigrationOptions& options);
   Status ChangeIn(Transaction& transaction, const State& state, Phase to, const std::string& why);
   Status Set(Transaction& transaction, Phase phase, const bson_t* change);
 
@@ -108,6 +111,12 @@ class StateStore {
 
 /// The document of the migration, by its id.
 inline constexpr const char* kMigrationId = "migration";
+
+/// As StateStore::Load(), of a store where nothing is created for it. kNamespaceNotFound if no migration was ever
+/// begun.
+Result<State> ReadState(Clients& clients, const MigrationOptions& options);
+/// Whether the old table is there.
+Result<bool> HasOldTable(Clients& clients, const MigrationOptions& options);
 
 /// Whether outputs may go into the chains directly, or only through the migration that fills them (C6).
 /// kIllegalOperation, naming the phase, from the preflight of a migration into this log until the old table is dropped:
