@@ -102,7 +102,12 @@ std::optional<int64_t> ParseTime(const std::string& whole) {
   for (const char* format : {"%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M:%S"}) {
     tm parts{};
     const char* rest = strptime(text.c_str(), format, &parts);
-    if (rest != nullptr && *rest == '\0') return int64_t{timegm(&parts)} * 1000 + millis;
+    if (rest == nullptr || *rest != '\0') continue;
+    // A day that its month does not have, or a second too many, would be taken for one of the next.
+    const tm given = parts;
+    const int64_t time = timegm(&parts);
+    if (parts.tm_mday != given.tm_mday || parts.tm_sec != given.tm_sec) return std::nullopt;
+    return time * 1000 + millis;
   }
   return std::nullopt;
 }

@@ -27,7 +27,8 @@ TEST(TimeOptionTest, WhatIsWrittenIsRead) {
 
 TEST(TimeOptionTest, WhatIsNoTime) {
   for (const char* text : {"", "yesterday", "-1", "2024-13-01", "2024-02-29T", "12x", "2024-02-29Z", "999999999999999",
-                           "2024-02-29T12:34:56.-1Z", "2024-02-29.250Z", "12.250Z"}) {
+                           "2024-02-29T12:34:56.-1Z", "2024-02-29.250Z", "12.250Z", "2023-02-29", "2024-04-31",
+                           "2024-02-30T00:00:00Z", "2024-02-29T12:34:60Z"}) {
     EXPECT_EQ(ParseTime(text), std::nullopt) << text;
   }
 }

@@ -42,7 +42,8 @@ test('wrong usage is 2 in every command, and nothing is touched', () => {
     [], ['nosuch'], ['checkpoint'], ['migrate'], ['ingest', '--nosuch'], ['ingest', '--batch', '0'], ['ingest', '--listen', 'x'], ['ingest', '--leases', '1'],
     ['verify', '--from', '0'], ['verify', '--checkpoint', 'f'], ['recover', '--workers', '0'], ['follow', '--workers', '0'],
     ['stats', '--symbol'], ['records', '--from', 'x'], ['records', '--limit', '0'],
-    ['balances', '--after', 'x'], ['trades', '--limit', '0'], ['orders', '--after', '7'],
+    ['balances', '--after', 'x'], ['trades', '--limit', '0'], ['orders', '--after', '7'], ['orders', '--from', '2024-04-31'],
+    ['repair', '--unplaced'], ['repair', '--unplaced', '--skip', ...by],
     ['repair', ...by], ['repair', '--all', '--symbol', '1', ...by], ['repair', '--all', '--head-from-log', ...by],
     ['repair', '--symbol', '1'], ['repair', '--symbol', '1', '--by', 'ann'], ['repair', '--symbol', '1', '--tree', '--skip', ...by],
     ['checkpoint', '--key', 'k', '--list'], ['checkpoint', '--to', 'f'],
@@ -53,7 +54,7 @@ test('wrong usage is 2 in every command, and nothing is touched', () => {
   ];
   const staking = [
     [], ['nosuch'], ['ingest', '--batch', '0'], ['ingest', '--queue', 'http://x'], ['ingest', '--prefetch', '5'], ['stats', '--staker', 'zz'],
-    ['stats', '--rank', 'whales'], ['audit', '--nosuch'], ['delegations', '--state', 'gone'], ['delegations', '--after', 'x', '--limit', '0'],
+    ['stats', '--rank', 'whales'], ['stats', '--rank', 'stakers', '--after', 'x'], ['delegations', '--hash', 'zz'], ['delegations', '--from', '2023-02-29'], ['audit', '--nosuch'], ['delegations', '--state', 'gone'], ['delegations', '--after', 'x', '--limit', '0'],
     ['unprocessable', '--retry', '--limit', '5'], ['shards', '--logical-shard-count', '0'], ['backfill', '--nosuch'], ['generate', '--early', '101'],
     ['publish'], ['publish', '--queue', 'amqp://'],
   ];

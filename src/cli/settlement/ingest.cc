@@ -44,7 +44,8 @@ struct IngestArgs {
 
 void AddSourceOptions(CLI::App& app, IngestArgs& args) {
   CLI::Option* files = app.add_option("files", args.files,
-                                      "Files with one output per line, packed with gzip or not; - is standard input.")
+                                      "Files with one output per line, packed with gzip or zstd or not; - is "
+                                      "standard input.")
                            ->type_name("FILE")
                            ->capture_default_str();
   CLI::Option* listen = app.add_option("--listen", args.port,

@@ -43,7 +43,8 @@ struct IngestArgs {
 void AddIngestOptions(CLI::App& app, IngestArgs& args) {
   AddCommonOptions(app, args.common);
   CLI::Option* files = app.add_option("files", args.files,
-                                      "Files with one event per line, packed with gzip or not; - is standard input.")
+                                      "Files with one event per line, packed with gzip or zstd or not; - is "
+                                      "standard input.")
                            ->type_name("FILE")
                            ->capture_default_str();
   CLI::Option* queue =

@@ -11,6 +11,7 @@
 #include "cli/staking/actions.h"
 #include "cli/transfer/exporter.h"
 #include "cli/transfer/progress.h"
+#include "services/staking/json.h"
 
 namespace braid::cli::staking {
 namespace {
@@ -136,7 +137,9 @@ Status RunMessages(MessageArgs& args) {
 Action SetUpDelegations(CLI::App& app) {
   const auto args = std::make_shared<DelegationArgs>();
   AddLookupOptions(app, args->lookup, "delegations with a timestamp");
-  app.add_option("--hash", args->filter.hash, "The one of this staking transaction.")->type_name("HEX");
+  app.add_option("--hash", args->filter.hash, "The one of this staking transaction.")
+      ->check([](const std::string& text) { return std::string(braid::staking::CheckTransactionHash(text).message()); })
+      ->type_name("HEX");
   app.add_option("--staker", args->filter.staker, "Of this staker, by its public key.")
       ->check(CheckKey)
       ->type_name("HEX");

@@ -53,7 +53,7 @@ Status RunPublish(const PublishArgs& args) {
 
 Action SetUpPublish(CLI::App& app) {
   const auto args = std::make_shared<PublishArgs>();
-  app.add_option("file", args->file, "File to read, packed with gzip or not; - is standard input.")
+  app.add_option("file", args->file, "File to read, packed with gzip or zstd or not; - is standard input.")
       ->type_name("FILE")
       ->capture_default_str();
   app.add_option("--queue", args->queue, "The broker, as amqp://USER:PASSWORD@HOST:PORT/VHOST.")

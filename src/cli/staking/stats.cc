@@ -53,7 +53,10 @@ void AddStatsOptions(CLI::App& app, StatsArgs& args) {
       ->type_name("N")
       ->needs(rank)
       ->capture_default_str();
-  app.add_option("--after", args.after, "Where the page before ended: its `next`.")->type_name("NEXT")->needs(rank);
+  app.add_option("--after", args.after, "Where the page before ended: its `next`.")
+      ->check([](const std::string& text) { return std::string(braid::staking::CheckRankCursor(text).message()); })
+      ->type_name("NEXT")
+      ->needs(rank);
 }
 
 void PrintSums(const CounterValues& sums) {

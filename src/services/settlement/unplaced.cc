@@ -17,9 +17,7 @@ bool SamePlace(const UnplacedLine& a, const UnplacedLine& b) { return a.source =
 
 std::string IdOf(const UnplacedLine& line) { return StrCat(line.line, ":", line.source); }
 
-int64_t Now(const ChainsOptions& log) {
-  return (log.clock != nullptr ? *log.clock : Clock::System()).NowMillis();
-}
+int64_t Now(const ChainsOptions& log) { return (log.clock != nullptr ? *log.clock : Clock::System()).NowMillis(); }
 
 Status ReadAll(Transaction& transaction, const ChainsOptions& log, std::vector<UnplacedLine>& lines) {
   lines.clear();
@@ -47,9 +45,8 @@ std::string UnplacedLine::WhyHeldBack() const {
 
 Result<std::vector<UnplacedLine>> UnplacedLines::List(Clients& clients, const ChainsOptions& log) {
   std::vector<UnplacedLine> lines;
-  BRAID_CHECK_OK(RunTransaction(clients, {.database = log.database}, [&](Transaction& transaction) {
-    return ReadAll(transaction, log, lines);
-  }));
+  BRAID_CHECK_OK(RunTransaction(clients, {.database = log.database},
+                                [&](Transaction& transaction) { return ReadAll(transaction, log, lines); }));
   return lines;
 }
 

@@ -9,12 +9,18 @@ void AppendSums(const Counters& set, const CounterValues& sums, client::Bson& js
   for (const std::string& field : set.options().fields) json.Integer(field.c_str(), sums[field]);
 }
 
+bool IsLowerHex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
+
 }  // namespace
 
+Status CheckTransactionHash(const std::string& text) {
+  if (text.size() == 64 && IsLowerHex(text)) return {};
+  return Status(Code::kBadValue,
+                StrCat("'", text, "' is not the hash of a transaction: 64 hexadecimal digits in lower case"));
+}
+
 Status CheckPublicKey(const std::string& text) {
-  const bool is_key =
-      (text.size() == 64 || text.size() == 66) && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (is_key) return {};
+  if ((text.size() == 64 || text.size() == 66) && IsLowerHex(text)) return {};
   return Status(Code::kBadValue, StrCat("'", text, "' is not a public key: 64 or 66 hexadecimal digits in lower case"));
 }
 

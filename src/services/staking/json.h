@@ -12,6 +12,8 @@ namespace braid::staking {
 
 /// OK if the text is a public key of 64 or 66 hexadecimal digits in lower case, else kBadValue with what is wrong.
 Status CheckPublicKey(const std::string& text);
+/// The same for the hash of a transaction: 64 digits.
+Status CheckTransactionHash(const std::string& text);
 
 void AppendOverall(const Tables& tables, const Overall& overall, client::Bson& json);
 /// Of one entity of `set`, which is `tables.stakers` or `tables.providers`.

@@ -107,6 +107,8 @@ Result<CounterValues> GetStats(Clients& clients, const Tables& tables, const Cou
   return sums;
 }
 
+Status CheckRankCursor(const std::string& after) { return ParsePosition(after).status(); }
+
 Result<Page> Rank(Clients& clients, const Tables& tables, const Counters& set, size_t limit, const std::string& after) {
   if (limit < 1 || limit > 10'000) return Status(Code::kBadValue, "a page has 1 to 10000 rows");
   BRAID_TRY(const std::optional<Position> position, ParsePosition(after));

@@ -33,6 +33,9 @@ struct Page {
   std::string next;
 };
 
+/// OK if `after` is empty or what a page gives as `next`, else kBadValue.
+Status CheckRankCursor(const std::string& after);
+
 /// Entities by active_tvl, highest first, equal ones by name. `after` is the `next` of the page before, or empty. A
 /// page starts behind the last row of the one before by value and name, so changes in between neither repeat nor skip
 /// an entity that stayed where it was. Costs what the page costs, plus what was changed since an ingest last ended; in
