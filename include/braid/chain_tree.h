@@ -1,17 +1,18 @@
 // The Merkle tree over a chain: the leaves are the hashes of its records, in their order, so that a proof that a record
 // is one of n shows about log2(n) hashes and nothing of any other record.
 //
-// It is the tree of RFC 6962, section 2.1, but for its leaves: a leaf is the record's hash as it is. The bytes that it
-// is made of begin with "braid.chain.v1", those of an inner node with 0x01 (SHA-256 over 0x01, left, right), so neither
-// passes for the other. The root over no records is SHA-256 of nothing.
+// It is the tree of RFC 6962, section 2.1, except for its leaves: a leaf is the record's hash, which is not hashed
+// again. The bytes that are hashed for a record begin with "braid.chain.v1", those of an inner node with 0x01 (SHA-256
+// over 0x01, left, right), so a leaf cannot be mistaken for a node or the reverse. The root of an empty tree is the
+// SHA-256 of the empty string.
 //
-// In the store. A chain's head (braid/chains.h) has the field tree: {records, peaks}: the roots of the complete trees
-// that so many records are, the largest first, one for each bit of their number. The collection <log>_tree has the
-// nodes over 256, 256^2, 256^3 … records, once all of these are there:
+// In the store. A chain's head (braid/chains.h) has the field tree: {records, peaks}. The peaks are the roots of the
+// complete subtrees, largest first, one for each set bit of the number of records. The collection <log>_tree has the
+// nodes over 256, 256^2, 256^3 … records, each stored once all of its records are:
 //   {_id: "<chain>:<level>:<number, 19 digits>", last_seq, root}
 // number counts from 0 on each level, last_seq is the sequence of the node's last record. Both are written by the
-// transaction that appends the records. So an append reads nothing for the tree, and a path through it is had from 256
-// records and 256 nodes of each level, whatever the chain's length.
+// transaction that appends the records. So an append reads nothing for the tree, and a path needs at most 256 records
+// and 256 nodes of each level, however long the chain is.
 #pragma once
 
 #include <array>
@@ -25,9 +26,9 @@ namespace braid {
 
 using ChainHash = std::array<uint8_t, 32>;
 
-/// A node of the tree that is stored.
+/// A stored node of the tree.
 struct ChainTreeNode {
-  static constexpr int kFanOutBits = 8;  ///< a node is over 2^8 of the level below; level 0 are the records
+  static constexpr int kFanOutBits = 8;  ///< a node covers 2^8 nodes of the level below; level 0 is the records
   static constexpr int kLevelMost = 7;
 
   int level = 1;
@@ -36,21 +37,21 @@ struct ChainTreeNode {
   ChainHash root{};
   bool operator==(const ChainTreeNode&) const = default;
 
-  /// How many records are under a node of this level.
+  /// The number of records under a node of this level.
   static constexpr int64_t RecordsUnder(int level) { return int64_t{1} << (kFanOutBits * level); }
 };
 
-/// The tree over the records of a chain so far, as much of it as is needed to go on.
+/// The tree over the records of a chain so far: only the peaks, which are all that is needed to append.
 class ChainTree {
  public:
   ChainTree() = default;
-  /// As Peaks() gave them; nothing if they are not those of so many records.
+  /// Restores a tree from what Peaks() returned; nothing if the number of peaks does not match `records`.
   static std::optional<ChainTree> FromPeaks(int64_t records, std::string_view peaks);
 
   int64_t records() const { return records_; }
   ChainHash Root() const;
   std::string Peaks() const;
-  /// Adds the chain's next record; the nodes that are complete with it are added to `complete`.
+  /// Adds the chain's next record; nodes that it completes are added to `complete`.
   void Add(const ChainHash& hash, int64_t sequence, std::vector<ChainTreeNode>& complete);
 
   bool operator==(const ChainTree&) const = default;
@@ -60,7 +61,7 @@ class ChainTree {
   std::vector<ChainHash> peaks_;
 };
 
-/// A record and its way to the root over the first so many records of its chain.
+/// A record and its path to the root of the tree over the first `records` records of its chain.
 struct ChainPlace {
   int64_t sequence = 0;
   ChainHash prev_hash{};

@@ -15,7 +15,8 @@
 //   gap   a record newer than the head that names a prev_hash other than the head's hash;
 //   fork  a record with a sequence at or below the head's that is not the record stored under that sequence;
 //   lie   a record that names a hash other than the one its contents have.
-// A record that names no hashes is given them. One already stored (same sequence, same contents) is acknowledged again.
+// The hashes of a record that names none are computed. A record that is already stored (same sequence, same contents)
+// is acknowledged again.
 //
 // Hash of a record: SHA-256 over these bytes; every integer is big-endian, signed ones are two's complement.
 //      0  16  "braid.chain.v1" and two zero bytes: domain and version
@@ -74,7 +75,7 @@ struct Parts;
 class WriterThreads;
 }  // namespace chains
 
-/// What is appended.
+/// A record to append.
 struct ChainRecord {
   int64_t chain = 0;
   int64_t sequence = 0;  ///< 1 to 2^63 - 2
@@ -82,25 +83,27 @@ struct ChainRecord {
   /// Further chains that carry the record, in any order: it is appended to all of them or to none (C9). Each has its
   /// own hash of it.
   std::vector<int64_t> also;
-  /// If given, must be what follows from the head and the contents. Of `chain`, not of the chains in `also`.
+  /// If given, must equal the hashes computed from the head and the contents. They are those in `chain`, not in the
+  /// chains of `also`.
   std::optional<ChainHash> prev_hash;
   std::optional<ChainHash> hash;
-  /// If not empty, why the caller refuses the record: nothing of it is stored, and its chains accept nothing that comes
-  /// after it until a record with its sequence is appended or Repair() gives it up. The answer is kBadValue.
+  /// If not empty, the reason why the caller refuses the record: it is not stored, and its chains accept no later
+  /// record until a record with its sequence is appended or Repair() gives it up. The answer is kBadValue.
   std::string refused;
 };
 
-/// What became of an appended record.
+/// The result for one appended record.
 struct Appended {
-  /// kChainBroken: it does not follow; says what was expected and what came, and the chain is halted. kChainHalted: it
-  /// was halted before; if the record is of several chains, all of them await it now. kLeaseLost: the chain is another
-  /// process's now (what is stored already needs no lease). kBadValue: not a record; nothing is halted.
+  /// kChainBroken: the record does not follow the head; the message says what was expected and what came, and the chain
+  /// is halted. kChainHalted: the chain was halted before; if the record belongs to several chains, all of them await
+  /// it now. kLeaseLost: another process holds the chain's lease now (a record that is already stored needs no lease).
+  /// kBadValue: the record is not valid; no chain is halted.
   Status status;
   bool duplicate = false;  ///< was stored already; hash is the stored one
   ChainHash hash{};        ///< of the record in `chain`, if status is OK
 };
 
-/// A stored record as it is read. Lives for the call.
+/// A stored record as it is read. Valid during the call only.
 struct ChainRecordView {
   int64_t chain = 0;
   int64_t sequence = 0;
@@ -115,7 +118,7 @@ struct ChainRecordView {
 struct AwaitedRecord {
   int64_t sequence = 0;
   std::string why;
-  /// The chain that has to be repaired first, if that is why the record was held back.
+  /// The chain that must be repaired first, if the record was held back because of that chain.
   std::optional<int64_t> held_by;
   bool operator==(const AwaitedRecord&) const = default;
 };
@@ -132,7 +135,7 @@ struct ChainHead {
   bool broken = false;
   std::vector<AwaitedRecord> awaits;  ///< ascending
   int64_t halt_changes = 0;           ///< how often the halt was changed since it began
-  /// Nothing if records were appended by a program that knows no trees: RepairAction::kTreeFromLog gives it one.
+  /// Empty if records were appended by a program version without trees: RepairAction::kTreeFromLog builds the tree.
   std::optional<ChainTree> tree = ChainTree();
 };
 
@@ -143,33 +146,33 @@ struct ChainsOptions {
   std::string database;  ///< where the log and its other collections are
   /// The log's collection; the names of the others begin with it.
   std::string log = "engine_output_log";
-  /// Creates the collections and the index if absent. False: kNamespaceNotFound if there is no such log, and nothing is
-  /// written by Open().
+  /// Creates the collections and the index if absent. If false, Open() writes nothing and returns kNamespaceNotFound
+  /// when there is no such log.
   bool create = true;
-  /// The name of the process that appends, which no other process has. Empty: no leases, and appends of several
-  /// processes to one chain take turns by retry. Otherwise every append needs the chain's lease (C10).
+  /// A unique name of the process that appends. If empty, no leases are used, and processes that append to the same
+  /// chain take turns by retrying. Otherwise every append needs the chain's lease (C10).
   std::string owner;
   /// How long a lease lasts without renewal. Default 10 s, at least 1 ms.
   std::chrono::milliseconds lease_ttl{10'000};
-  /// Whether one source numbers the records of all chains, so that no two may have one sequence. An append of a second
-  /// one is refused with kChainBroken if this object appended the first lately; Verify() finds all of them. Default
-  /// false.
+  /// Whether one source numbers the records of all chains, so that no two records may have the same sequence. A second
+  /// append of a sequence is refused with kChainBroken if this object appended the first one recently; Verify() finds
+  /// all duplicates. Default false.
   bool unique_sequences = false;
   /// Zstandard's level for segments, -50..19; negative is faster, 0 stores records as they are. Default -1.
   int compression_level = -1;
-  /// What created_at, leases and repairs are dated by; null for the machine's. Must outlive the Chains.
+  /// The clock for created_at, leases and repairs; null for the machine's clock. Must outlive the Chains.
   const Clock* clock = nullptr;
   Status Validate() const;  ///< OK, or the first field out of range, its value and its range.
 };
 
 struct VerifyOptions {
-  /// Chains verified at the same time. Default 0: one a core.
+  /// Chains verified at the same time. Default 0: one per core.
   uint32_t threads = 0;
-  /// Only records from here on; what comes before is trusted.
+  /// Only records from this sequence on; earlier ones are trusted.
   int64_t from_sequence = 1;
   /// Only these chains; empty for all.
   std::vector<int64_t> chains;
-  /// The list of damage ends here; it is counted further. Default 1000.
+  /// The most damages that are listed; further ones are only counted. Default 1000.
   uint32_t damage_max = 1000;
   /// Called now and then, on any of the threads, with the records verified so far. May be empty.
   std::function<void(int64_t records)> on_progress;
@@ -177,7 +180,7 @@ struct VerifyOptions {
 
 struct ChainDamage {
   int64_t chain = 0;
-  int64_t sequence = 0;  ///< of the record, or where a segment begins whose records cannot be told
+  int64_t sequence = 0;  ///< of the record, or the first of its segment if the records cannot be read
   std::string what;      ///< what differs: expected and got
 };
 
@@ -191,16 +194,17 @@ struct VerifyReport {
 };
 
 enum class RepairAction {
-  /// Go on from the head: the refused record stays refused, whatever follows the head is accepted, up to the first
-  /// record that the chain awaits. kIllegalOperation if the chain is halted for awaited records alone.
+  /// Continues from the head: the refused record stays refused, and records that follow the head are accepted, up to
+  /// the first one that the chain awaits. kIllegalOperation if the chain is halted for awaited records alone.
   kResume,
-  /// The same, and the records that the chain awaits are given up. One of several chains is to be given up in all.
+  /// The same, and the records that the chain awaits are given up. A record of several chains must be given up in each
+  /// of them.
   kSkip,
-  /// Set the head to the newest record of the log, after a head was lost or changed; then go on. The whole chain must
-  /// verify otherwise. kConflictingOperationInProgress if it is written to meanwhile. The tree is made anew, too.
+  /// Sets the head to the newest record of the log, after a head was lost or changed, and continues. The rest of the
+  /// chain must verify. kConflictingOperationInProgress if the chain is written to meanwhile. The tree is rebuilt, too.
   kHeadFromLog,
-  /// Makes the chain's tree anew from the log, whether the chain is halted or not; nothing else is changed. The whole
-  /// chain must verify. For chains that were written before there were trees, and after a node was lost or changed.
+  /// Rebuilds the chain's tree from the log, whether the chain is halted or not; nothing else is changed. The whole
+  /// chain must verify. For chains that were written by versions without trees, and after a node was lost or changed.
   kTreeFromLog,
 };
 
@@ -233,46 +237,48 @@ class Chains {
   Chains(const Chains&) = delete;
   Chains& operator=(const Chains&) = delete;
 
-  /// Appends the records in their order with one durable commit: an answer for each. An error: the store failed;
-  /// nothing is known to be stored, and the same call again is safe. At most kBatchBytesMax of payload.
+  /// Appends the records in their order with one durable commit, and returns one result per record. An error means that
+  /// the store failed: it is not known whether anything was stored, and repeating the call is safe. At most
+  /// kBatchBytesMax of payload.
   Result<std::vector<Appended>> Append(std::span<const ChainRecord> records);
 
   /// Every chain that has records or is halted, ascending, as the store has it now.
   Result<std::vector<ChainHead>> Heads();
 
-  /// Reads everything again and names all that differs (C5). An error: the store failed.
+  /// Reads everything and reports every difference (C5). An error means that the store failed.
   Result<VerifyReport> Verify(const VerifyOptions& options);
 
-  /// Every record from a sequence on, in the order of sequences, with each chain's newest as of now as the end. A
-  /// record of several chains comes once, as its smallest chain has it. Reads are checked for format, not hashed:
-  /// Verify() does that. Memory: a few segments a chain. An error of `each` ends it; kRecordDamaged if a segment cannot
-  /// be read.
+  /// Calls `each` for every record from a sequence on, in the order of sequences, up to each chain's newest record at
+  /// the time of the call. A record of several chains is given once, as stored in its smallest chain. The format is
+  /// checked, the hashes are not: Verify() does that. Memory: a few segments per chain. An error of `each` ends the
+  /// walk; kRecordDamaged if a segment cannot be read.
   Status Merge(int64_t from_sequence, const std::function<Status(const ChainRecordView&)>& each);
 
-  /// The records of one chain from a sequence on, in order, up to its newest as of now, until `each` says false.
-  /// Checked as by Merge().
+  /// Calls `each` for the records of one chain from a sequence on, in order, up to its newest record at the time of the
+  /// call, until `each` returns false. Checked as by Merge().
   Status Read(int64_t chain, int64_t from_sequence, const std::function<Result<bool>(const ChainRecordView&)>& each);
 
-  /// A record of a chain, and its path in the tree over the first `records` records; that it leads to a certain root is
-  /// for the caller to check. Reads as many records and nodes for a long chain as for a short one, nearly.
-  /// kBadValue if the record is not one of them, kRecordDamaged if a segment or a node is missing or cannot be read.
+  /// A record of a chain, and its path in the tree over the first `records` records; the caller checks that the path
+  /// leads to the expected root. The cost hardly grows with the length of the chain. kBadValue if the record is not one
+  /// of them, kRecordDamaged if a segment or a node is missing or cannot be read.
   Result<ChainPlace> PlaceOf(int64_t chain, int64_t sequence, int64_t records);
 
   /// The root of the tree over the first `records` records, from the stored nodes. Errors as of PlaceOf().
   Result<ChainHash> RootAt(int64_t chain, int64_t records);
 
-  /// Makes a halted chain go on. <log>_repairs keeps {symbol_id, at, by, reason, action, before, after, halted,
-  /// skipped: [seq] if records were given up}.
+  /// Makes a halted chain accept records again. <log>_repairs keeps {symbol_id, at, by, reason, action, before, after,
+  /// halted, skipped: [seq] if records were given up}.
   Status Repair(int64_t chain, const RepairOptions& options);
 
   /// Takes the lease of a chain that is free, expired or already ours, and gives its epoch, the fencing token. The
-  /// chain's head gets the epoch in the same transaction, so that from then on no append under an older one can commit,
-  /// however late it wakes up. kConflictingOperationInProgress if another owner has it. <log>_leases: {_id: <chain>,
-  /// owner, epoch, expires_at}.
+  /// chain's head gets the epoch in the same transaction, so that from then on no append under an older epoch can
+  /// commit, however long its process was stopped. kConflictingOperationInProgress if another owner has it.
+  /// <log>_leases: {_id: <chain>, owner, epoch, expires_at}.
   Result<int64_t> AcquireLease(int64_t chain);
-  /// Renews every lease this object holds and gives those it lost: their appends are kLeaseLost until acquired again.
+  /// Renews every lease that this object holds and returns the chains whose lease it lost: appends to them fail with
+  /// kLeaseLost until the lease is acquired again.
   Result<std::vector<int64_t>> RenewLeases();
-  /// Gives the lease up, so that another can take it at once. OK if it is not held.
+  /// Releases the lease, so that another owner can take it at once. OK if it is not held.
   Status ReleaseLease(int64_t chain);
   /// All leases of the store, of all owners.
   Result<std::vector<LeaseInfo>> Leases();
@@ -286,7 +292,7 @@ class Chains {
 };
 
 struct ChainWritersOptions {
-  /// Threads that chains are spread over. Default 8, 1..256; Resize() changes it while running.
+  /// Number of threads that the chains are spread over. Default 8, 1..256; Resize() changes it while running.
   uint32_t writers = 8;
   /// Records in one durable commit: more is faster, but acknowledged later. Default 500, 1..10000.
   uint32_t batch_records_max = 500;
@@ -294,11 +300,12 @@ struct ChainWritersOptions {
   std::chrono::milliseconds batch_delay{2};
   /// Records waiting at one writer before Submit() waits or is refused. Default 10000, 1..1000000.
   uint32_t queue_records_max = 10'000;
-  /// Waits between tries while the store fails: doubles from the first to the second. Default 10 ms, 1 s.
+  /// The wait between attempts while the store fails: it doubles from the first value up to the second. Default 10 ms,
+  /// 1 s.
   std::chrono::milliseconds retry_first{10};
   std::chrono::milliseconds retry_most{1000};
-  /// A chain with at least this share of the records of an interval gets a writer of its own, and gives it back below
-  /// half the share. Default 0.5; over 1 never.
+  /// A chain with at least this share of the records of an interval gets a dedicated writer, and loses it below half
+  /// the share. Default 0.5; a value over 1 disables this.
   double hot_share = 0.5;
   /// The interval; also how often leases are renewed. Default 1 s, at least 10 ms.
   std::chrono::milliseconds interval{1000};
@@ -330,36 +337,37 @@ class ChainWriters {
 
   /// The Chains must outlive it.
   static Result<std::unique_ptr<ChainWriters>> Start(Chains& chains, const ChainWritersOptions& options);
-  /// Stop(); what went wrong is then lost.
+  /// Calls Stop() and discards its error.
   ~ChainWriters();
   ChainWriters(const ChainWriters&) = delete;
   ChainWriters& operator=(const ChainWriters&) = delete;
 
   /// Queues a record. `done` is called once, on a writer's thread, when the record is durable or refused; it must not
-  /// wait for another record. An error: it was not queued; kQueueFull if there is no room, kShutdownInProgress after
-  /// Stop().
+  /// wait for another record. An error means that it was not queued: kQueueFull if there is no room,
+  /// kShutdownInProgress after Stop().
   Status Submit(ChainRecord record, Done done, WhenFull when_full = WhenFull::kWait);
   Result<std::future<Appended>> Submit(ChainRecord record, WhenFull when_full = WhenFull::kWait);
 
   /// Returns when nothing is queued or being committed.
   void Flush();
 
-  /// Commits what is queued and ends the threads. While the store fails it is tried for `patience` more; what is left
-  /// then is answered with the store's error. OK if all was committed or refused by its chain.
+  /// Commits the queued records and ends the threads. While the store fails, it retries for `patience` more; records
+  /// that are still queued then get the store's error. OK if every record was committed or refused by its chain.
   Status Stop(std::chrono::milliseconds patience = std::chrono::milliseconds(30'000));
 
-  /// Changes the number of writers; chains are spread anew, those with a writer of their own keep it.
+  /// Changes the number of writers and redistributes the chains; those with a dedicated writer keep it.
   Status Resize(uint32_t writers);
 
-  /// Gives a chain a writer of its own, or takes it away. The batch under way is finished first, what is queued
-  /// moves along (C7). Chains given a writer by hand keep it until taken back by hand. OK if it is so already.
+  /// Gives a chain a dedicated writer, or takes it away. The batch being committed is finished first, and the queued
+  /// records move along (C7). A dedicated writer that was given by this call stays until it is taken away by this call.
+  /// OK if nothing has to change.
   Status GiveOwnWriter(int64_t chain);
   Status TakeBack(int64_t chain);
 
   std::vector<ChainWriterFigures> Figures() const;
 
-  /// OK until the store has failed for good (Clients::MayRecover), or for longer than Stop() waited: then why. What is
-  /// submitted afterwards is answered with it.
+  /// OK until the store has failed permanently (Clients::MayRecover), or for longer than Stop() waited: then the
+  /// reason, which is also the answer to every record submitted afterwards.
   Status failure() const;
 
  private:

@@ -43,7 +43,7 @@ class PublicKey {
   const Bytes& bytes() const { return bytes_; }
   std::string ToHex() const;
   std::string ToPem() const;
-  /// The first 8 bytes of SHA-256 of the key, as 16 hexadecimal digits: which key, in few letters.
+  /// A short name of the key: the first 8 bytes of its SHA-256, as 16 hexadecimal digits.
   std::string Id() const;
   bool Verify(std::string_view message, const Ed25519Signature& signature) const;
 
@@ -88,9 +88,10 @@ struct CheckpointHead {
   bool operator==(const CheckpointHead&) const = default;
 };
 
-/// What is made. Version 1, without trees, is still read and checked: histories are vouched for by it.
+/// The version of new checkpoints. Version 1, without trees, is still read and checked, because old checkpoints prove
+/// history.
 constexpr int64_t kCheckpointVersion = 2;
-/// Chains in a checkpoint: what the longest JSON text that is read back (128 MiB) has room for.
+/// The most chains in a checkpoint: as many as fit in the longest JSON text that can be read (128 MiB).
 constexpr size_t kCheckpointChainsMax = 500'000;
 
 /// What is signed. It commits to every head through the root, so that a proof need not carry them all.
@@ -118,7 +119,7 @@ struct SignedStatement {
   int64_t version = kCheckpointVersion;
   std::string store;          ///< Which store it is about: 1 to 1024 bytes of UTF-8 without NUL.
   int64_t sequence = 0;       ///< The highest of all heads; 0 if there is no chain.
-  int64_t created_at_ms = 0;  ///< As the signer's clock said.
+  int64_t created_at_ms = 0;  ///< By the signer's clock.
   int64_t chain_count = 0;
   Sha256Hash root{};
   std::string key_id;  ///< PublicKey::Id() of the signer; not signed, but checked against the key.
@@ -150,20 +151,20 @@ Result<Checkpoint> MakeCheckpoint(CheckpointInput input, const SigningKey& key);
 
 /// One line of JSON with hashes in hexadecimal.
 std::string ToJson(const Checkpoint& checkpoint);
-/// The checkpoint of a text whose heads fit its statement; the signature is for Verify to judge. An unknown version is
-/// kUnsupportedFormat; a field that is missing, unknown, there twice or malformed kFailedToParse; heads that do not fit
-/// the statement kChainBroken.
+/// Reads a checkpoint and checks that its heads match its statement, but not the signature: Verify does that. An
+/// unknown version is kUnsupportedFormat; a field that is missing, unknown, there twice or malformed kFailedToParse;
+/// heads that do not fit the statement kChainBroken.
 Result<Checkpoint> ParseCheckpoint(std::string_view json);
 
-/// The hash of a record in the log as it is now, nothing if there is no such record, or why it cannot be told.
+/// The hash of a record as the log has it now, nothing if there is no such record, or an error if it cannot be read.
 using HashLookup = std::function<Result<std::optional<Sha256Hash>>(int64_t chain, int64_t sequence)>;
 
 /// OK if `key` signed the checkpoint and the log still has every head of it. kChainBroken names each chain whose
-/// history changed (the first ten, and how many in all): sequence, hash expected, hash found. It compares the heads
-/// alone: that the records before a head lead to its hash is what verifying the chain itself says.
+/// history changed (the first ten, and how many in all): sequence, hash expected, hash found. Only the heads are
+/// compared: Chains::Verify() checks that the records before a head lead to its hash.
 Status CheckAgainst(const Checkpoint& checkpoint, const PublicKey& key, const HashLookup& now);
 
-/// All that the hash of a record commits to. Lives for the call.
+/// Everything that the hash of a record commits to. Valid during the call only.
 struct HashedFields {
   int64_t chain = 0;
   int64_t sequence = 0;
@@ -171,8 +172,8 @@ struct HashedFields {
   std::span<const int64_t> also;  ///< Other chains that carry the record: ascending, each once, without `chain`.
   std::string_view payload;
 };
-/// Given by the caller, since the encoding that is hashed is that of the chains. Must be collision-free in all fields,
-/// and hash no bytes that begin with 0x01, as those of an inner node do.
+/// Computes a record's hash; passed in because the chains define the encoding that is hashed. It must be collision-free
+/// in all fields, and the hashed bytes must not begin with 0x01, as those of an inner node do.
 using RecordHash = std::function<Sha256Hash(const HashedFields& record)>;
 
 struct ProvenRecord {
@@ -184,9 +185,9 @@ struct ProvenRecord {
   bool operator==(const ProvenRecord&) const = default;
 };
 
-/// That a record was in its chain when a checkpoint was made: its hash and the path through the chain's tree give the
-/// root of that, with which the head and the path through the checkpoint's tree give the root that is signed. Carries
-/// all that is needed to check it, and of other records nothing but hashes.
+/// Proves that a record was in its chain when a checkpoint was made. The record's hash and the path through the chain's
+/// tree give the root of that tree; the chain's head with that root and the path through the checkpoint's tree give the
+/// signed root. The proof is self-contained and reveals only hashes of other records.
 struct InclusionProof {
   SignedStatement statement;
   ProvenRecord record;
@@ -211,13 +212,13 @@ struct RecordPlace {
 Result<InclusionProof> MakeInclusionProof(const Checkpoint& checkpoint, ProvenRecord record, RecordPlace place,
                                           const RecordHash& hash_of);
 
-/// OK only if `key` signed a checkpoint in which the record is. A pure function: no store, no clock, no file. Whoever
-/// holds the checkpoint can compare its statement with the proof's to see that it is about the same one.
+/// OK only if `key` signed a checkpoint that includes the record. A pure function: no store, no clock, no file. The
+/// holder of a checkpoint can compare its statement with the proof's to see that both are the same checkpoint.
 Status VerifyInclusion(const InclusionProof& proof, const PublicKey& key, const RecordHash& hash_of);
 
 std::string ToJson(const InclusionProof& proof);
-/// As strict as ParseCheckpoint; whether the proof holds is for VerifyInclusion to judge. Proofs of version 1, which
-/// carried all later records, are kUnsupportedFormat.
+/// As strict as ParseCheckpoint. Does not check the proof: VerifyInclusion does. Proofs of version 1, which carried all
+/// later records, are kUnsupportedFormat.
 Result<InclusionProof> ParseInclusionProof(std::string_view json);
 
 }  // namespace braid

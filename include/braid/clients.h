@@ -4,8 +4,8 @@
 //   if (!store.ok()) return store.error();
 //   BRAID_TRY(Document reply, (*store)->Acquire().Command("admin", {{"ping", 1}}));
 //
-// braid/embedded.h opens a directory in this process as the same kind of object, and OpenStore() there opens whichever
-// of the two a name says.
+// braid/embedded.h opens a directory in this process as the same kind of object, and OpenStore() there opens either,
+// depending on the name.
 #pragma once
 
 #include <mongoc/mongoc.h>
@@ -25,7 +25,7 @@ class Client;
 class Clients {
  public:
   /// A server, replica set or sharded cluster. Checks the URI and that a server answers there, within 5 s unless the
-  /// URI says otherwise. At most `clients_max` clients at a time: one more Acquire() waits.
+  /// URI says otherwise. At most `clients_max` clients are in use at a time: a further Acquire() waits.
   static Result<std::unique_ptr<Clients>> Connect(const std::string& uri, uint32_t clients_max = 100);
   virtual ~Clients() = default;
   Clients(const Clients&) = delete;
@@ -34,13 +34,14 @@ class Clients {
   /// A client for this thread, until it is destroyed. Cheap: clients are kept and lent again.
   Client Acquire();
 
-  /// Ends the use of the store and tells what went wrong at the end, which a destructor cannot tell. Every Client must
-  /// have been given back, else kConflictingOperationInProgress, and nothing is closed. Nothing but the destructor and
-  /// Close() may be called afterwards. A server is told nothing, so that this is always OK for a connection.
+  /// Ends the use of the store and reports errors, which a destructor cannot do. Every Client must have been given
+  /// back; otherwise nothing is closed, and the result is kConflictingOperationInProgress. Afterwards only the
+  /// destructor and Close() may be called. For a connection to a server this is always OK, because the server is not
+  /// involved.
   virtual Status Close() { return {}; }
 
-  /// False if an error of the store lasts for as long as this object does, so that trying again is of no use: a damaged
-  /// file has to be restored first.
+  /// False if the store's error is permanent for this object, so that a retry cannot succeed: for example, a damaged
+  /// file must be restored first.
   virtual bool MayRecover(const Status& error) const { return error.code() != Code::kStorageCorrupt; }
 
  protected:

@@ -34,7 +34,7 @@
 
 namespace braid {
 
-/// At most so many fields per set.
+/// The most fields that a set can have.
 inline constexpr size_t kCounterFieldsMax = 8;
 
 /// Numbers by the names of fields. A field that was never named is 0, and equal to one that is 0.
@@ -74,7 +74,7 @@ class FieldValues {
 
 using CounterValues = FieldValues<int64_t>;
 __extension__ typedef __int128 WideSum;
-/// Sums that no number of shards can make wrong, for checks: a store may hold shards whose sum does not fit in 64 bits.
+/// Sums wide enough never to overflow, for checks: a store may hold shards whose sum does not fit in 64 bits.
 using WideSums = FieldValues<WideSum>;
 
 struct CounterOptions {
@@ -83,8 +83,8 @@ struct CounterOptions {
   std::string collection;
   /// The names of what is counted, 1 to kCounterFieldsMax: fields of the documents.
   std::vector<std::string> fields;
-  /// Logical shards N: more are more writers side by side, and as many documents for each sum (A2). Default
-  /// 10, 1..10000. May be raised at any time, while others write too; never lowered (A3).
+  /// The number N of logical shards: more shards allow more concurrent writers, but each sum reads N documents (A2).
+  /// Default 10, 1..10000. May be raised at any time, also while others write; never lowered (A3).
   uint32_t shard_count = 10;
   /// Collection that keeps the entities in the order of the first field, for Rank(); empty: none.
   std::string ranking = {};
@@ -109,9 +109,9 @@ class Counters {
   struct Entity {
     std::string name;
     WideSums sums;
-    /// It has a document in shard 0, by which entities are counted; see Add().
+    /// Whether it has a document in shard 0, by which entities are counted; see AddCountingNew().
     bool counted = false;
-    /// Of the first field, what the ranking does not know yet; nothing if it knows everything.
+    /// The part of the first field that the ranking does not include yet; empty if it includes everything.
     std::optional<WideSum> unranked;
   };
   struct RankedEntity {
@@ -127,19 +127,19 @@ class Counters {
   /// Adds to `shard` (0 … shard_count()-1) as part of the transaction. Increments of one entity become one change.
   Status Add(Transaction& transaction, uint32_t shard, std::span<const Increment> increments);
 
-  /// The same, and counts entities that were never added to before, each exactly once by whatever process: its first
+  /// The same, and counts entities that were never added to before, each exactly once over all processes: its first
   /// increment goes to its shard 0, whose document two transactions cannot both create. Any number of times per
   /// transaction: an entity is counted by the first call.
   Result<int64_t> AddCountingNew(Transaction& transaction, uint32_t shard, std::span<const Increment> increments);
 
   /// OK if `by` (0 or more) can be added to a field of the whole in `shard`, by this transaction, with the sum over all
-  /// shards staying within 64 bits whatever others add at the same time; else kOverflow. For fields that never fall,
-  /// and only if every writer asks. A shard may reach kShardFree without a look at the others; beyond it the writers
-  /// collide with each other.
+  /// shards staying within 64 bits whatever others add at the same time; else kOverflow. Only for fields that never
+  /// decrease, and only if every writer calls it. Below kShardFree in a shard the other shards are not read; beyond it
+  /// the writers conflict with each other.
   Status ExpectRoom(Transaction& transaction, uint32_t shard, std::string_view field, int64_t by) const;
   static constexpr int64_t kShardFree = INT64_MAX / 100'000;
 
-  /// The exact sum at the transaction's snapshot, of every field; zeros if there is nothing.
+  /// The exact sums of all fields at the transaction's snapshot; zeros if there is no document.
   Result<CounterValues> Sum(Transaction& transaction, std::string_view entity) const;
   /// The sums of many entities, in their order.
   Result<std::vector<CounterValues>> Sums(Transaction& transaction, std::span<const std::string> entities) const;
@@ -157,18 +157,18 @@ class Counters {
   /// entities.
   Result<std::vector<RankedEntity>> Rank(Transaction& transaction, size_t limit,
                                          const std::optional<RankedEntity>& after) const;
-  /// Brings what writers have changed into the ranking, so that Rank() is quick. Leaves to others what they are writing
-  /// at the same time. May run at any time, also when a run was killed before.
+  /// Brings the changes of writers into the ranking, so that Rank() is quick. Skips documents that others are writing
+  /// at the same time. May run at any time, also after a run was killed.
   Status UpdateRanking(Clients& clients, const std::atomic<bool>* stop);
-  /// What the ranking knows, without what was changed since, in any order: for checks.
+  /// The ranking as stored, without the changes since the last UpdateRanking(), in any order: for checks.
   Status ForEachRanked(Transaction& transaction, const std::function<Status(const RankedEntity&)>& each) const;
-  /// Makes the entity's place in the ranking what its sum says: for repairs.
+  /// Sets the entity's place in the ranking to that of its sum: for repairs.
   Status RepairRanking(Transaction& transaction, const std::string& entity);
 
-  /// Makes the sum of `entity` (empty: the whole) what is given, by adding the difference to shard 0: for repairs.
+  /// Sets the sum of `entity` (empty: the whole) to the given values, by adding the difference to shard 0: for repairs.
   Status Correct(Transaction& transaction, std::string_view entity, const CounterValues& sums);
 
-  /// The logical shards in use: documents to read for one sum.
+  /// The number of logical shards in use, which is the number of documents read for one sum.
   uint32_t shard_count() const { return shard_count_; }
   const CounterOptions& options() const { return options_; }
 
@@ -194,22 +194,22 @@ class Counters {
 
 struct ShardLeaseOptions {
   std::string database;
-  /// What the shards are of; leases of different groups have nothing to do with each other.
+  /// The name of the set of shards; leases of different groups are independent of each other.
   std::string group;
   uint32_t shard_count = 10;
-  /// A process that does not renew for so long has lost its shards to the next process that asks. Default 10 s, at
-  /// least 1 s.
+  /// A process that does not renew its lease for this long loses its shard to the next process that asks. Default 10 s,
+  /// at least 1 s.
   int64_t lifetime_ms = 10'000;
 };
 
-/// A shard for one writer alone, so that it collides with nobody; kept in the collection `counter_leases`
-/// ({_id: "{group}:{shard}", owner, expires_at}). When all shards are taken, shards are chosen at random, as clients do
-/// that know nothing of leases: a collision costs a retry and never correctness. So is a clock that is wrong. One
-/// thread at a time.
+/// A lease on a shard for one writer, so that its transactions do not conflict with others; kept in the collection
+/// `counter_leases` ({_id: "{group}:{shard}", owner, expires_at}). When all shards are taken, shards are chosen at
+/// random, as by clients without leases. A conflict, or a wrong clock, costs a retry and never correctness. One thread
+/// at a time.
 class ShardLease {
  public:
   static Result<std::unique_ptr<ShardLease>> Take(Clients& clients, const ShardLeaseOptions& options);
-  ~ShardLease();  ///< Close(); an error is lost
+  ~ShardLease();  ///< calls Close() and discards its error
   ShardLease(const ShardLease&) = delete;
   ShardLease& operator=(const ShardLease&) = delete;
 

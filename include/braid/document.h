@@ -1,4 +1,4 @@
-// Document: a BSON document of one's own, built from nested lists and read by path and type.
+// Document: a BSON document as a C++ value, built from nested lists and read by path and type.
 //
 //   Document order{{"_id", 7}, {"user", "ann"}, {"at", Date{1'700'000'000'000}},
 //                  {"items", Array{Document{{"product", "P1"}, {"qty", 3}}}},
@@ -46,7 +46,7 @@ struct Date {
 struct ObjectId {
   std::array<uint8_t, 12> bytes{};
 
-  /// A new one that no other process makes.
+  /// A new ObjectId that no other process generates.
   static ObjectId New();
   /// From 24 hexadecimal digits; kFailedToParse.
   static Result<ObjectId> FromHex(std::string_view hex);
@@ -62,7 +62,7 @@ struct Decimal128 {
   /// Such as "9.50", "-1E+3", "NaN"; kFailedToParse.
   static Result<Decimal128> Parse(std::string_view text);
   std::string ToString() const;
-  /// Of the encoding: 9.5 and 9.50 differ.
+  /// Compares the encodings: 9.5 and 9.50 differ.
   bool operator==(const Decimal128&) const = default;
 };
 
@@ -162,7 +162,7 @@ class Element {
   ///     of exactly this type;
   ///   int64_t, int32_t: any int32, int64 or double that is a whole number and fits;
   ///   double: any int32, int64 or double.
-  /// Else kTypeMismatch, which names the type that there is.
+  /// Otherwise kTypeMismatch, which names the actual type.
   template <typename T>
   Result<T> As() const = delete;
 

@@ -1,4 +1,4 @@
-// Embedded: a whole Braid inside a program. A directory is opened, and its clients talk to it by function call.
+// Embedded: a complete Braid inside a program. It opens a directory, and its clients reach it by function calls.
 //
 //   BRAID_TRY(std::unique_ptr<Embedded> store, Embedded::Open({.directory = "./data"}));
 //   BRAID_CHECK_OK(RunTransaction(*store, {.database = "example"}, [](Transaction& transaction) {
@@ -19,9 +19,9 @@
 namespace braid {
 
 struct EmbeddedOptions {
-  /// Where the data lives. One process at a time has it open.
+  /// The directory of the data. Only one process at a time can have it open.
   std::string directory;
-  /// Creates a store where there is none. False: that is kNamespaceNotFound, and the disk is left as it is.
+  /// Creates a store if there is none. If false, a missing store is kNamespaceNotFound, and the disk is not changed.
   bool create = true;
   /// Opens a private view instead of the directory itself, so that nothing is written there: for a directory that may
   /// only be read, or that another process has open. Writes are lost when the object ends.
@@ -30,8 +30,8 @@ struct EmbeddedOptions {
   uint32_t shards = 4;
   /// Memory for cached data and unwritten changes. Default 512 MiB, at least 16 MiB.
   uint64_t cache_bytes = 512ull << 20;
-  /// Opens what is left of a store whose files have lost what had been durable; the log says what is missing. False:
-  /// that is kStorageCorrupt.
+  /// Opens a store although its files have lost data that had been durable; the log says what is missing. If false,
+  /// such a store is kStorageCorrupt.
   bool accept_loss = false;
 };
 
@@ -49,13 +49,14 @@ class Embedded final : public Clients {
  public:
   /// kFileAlreadyOpen if another process has the directory.
   static Result<std::unique_ptr<Embedded>> Open(const EmbeddedOptions& options);
-  /// Close(), if that was not called; what went wrong is then lost.
+  /// Calls Close() if that was not done, and discards its error.
   ~Embedded() override;
   /// Ends the server of Listen(), makes durable what was written with {j: false} or {w: 0}, and gives the directory
-  /// back. kStoreReadOnly if the store had stopped to take writes; it is closed then, too.
+  /// back. kStoreReadOnly if the store had stopped accepting writes; it is closed in this case, too.
   Status Close() override;
 
-  /// Serves the same data over TCP too, until the object ends; once. Gives the address, such as "127.0.0.1:27017".
+  /// Also serves the same data over TCP, until the object is destroyed. May be called once. Returns the address, such
+  /// as "127.0.0.1:27017".
   Result<std::string> Listen(const ListenOptions& options);
 
   /// A store that went read-only (a full disk, a damaged file) has to be opened anew.
@@ -74,20 +75,20 @@ class Embedded final : public Clients {
 /// True for mongodb:// and mongodb+srv://.
 bool IsUri(const std::string& store);
 
-/// What a store is opened for.
+/// The purpose that a store is opened for.
 enum class StoreUse {
-  kCreate,    ///< to write; a directory without a store gets one
-  kExisting,  ///< to write to a store that must be there
-  /// To read from a store that must be there. A directory that cannot be written to, or that another process has open,
-  /// is read through a private view; nothing is written there.
+  kCreate,    ///< to write; creates the store if there is none
+  kExisting,  ///< to write to a store that must exist
+  /// To read from a store that must exist. A directory that cannot be written to, or that another process has open, is
+  /// read through a private view; nothing is written there.
   kRead,
 };
 
 /// kBadValue for a URI of an unknown scheme, such as http://host, which would otherwise be taken for a directory.
 Status CheckStoreName(const std::string& store);
 
-/// The one store option: a URI is connected to, anything else is a directory that is opened in this process. The caller
-/// cannot tell the difference. kNamespaceNotFound for a directory that holds no store, unless it may be created.
+/// Opens what `--store` names: connects to a URI, and opens anything else as a directory in this process. Both are used
+/// alike. kNamespaceNotFound for a directory that holds no store, unless it may be created.
 Result<std::unique_ptr<Clients>> OpenStore(const std::string& store, StoreUse use = StoreUse::kCreate);
 
 }  // namespace braid

@@ -21,7 +21,7 @@
 
 namespace braid {
 
-/// At most so many calculations.
+/// The most calculations that there can be.
 inline constexpr size_t kCalculationsMax = 31;
 
 struct OnceOptions {
@@ -32,12 +32,13 @@ struct OnceOptions {
   /// Field names of the flags. Bit i of every mask below stands for the i-th.
   std::vector<std::string> calculations;
 
-  Status Validate() const;  ///< OK, or which calculation's name is no field's name, or that there are too many
+  Status Validate() const;  ///< OK, or which calculation's name is not a valid field name, or that there are too many
 };
 
-/// The flags of what was done. Use it inside the transaction that makes the effects: then flag and effect are kept
-/// together or not at all, and of two that claim the same effect one runs again and finds it done. Any thread. Holds
-/// nothing but its options: it may be copied, and there is nothing to close. An error of any call is one of the store.
+/// The flags that record which effects were done. Use it inside the transaction that makes the effects: then flag and
+/// effect are committed together or not at all, and of two transactions that claim the same effect one is run again and
+/// finds it done. Any thread. Holds only its options: it may be copied, and nothing has to be closed. Every error is an
+/// error of the store.
 class Once {
  public:
   struct Claimed {
@@ -46,15 +47,15 @@ class Once {
     /// The key was known before: some of it was done, or it was awaited.
     bool known = false;
   };
-  /// kBadValue if the options are not valid. Touches no store: the collection comes with the first claim.
+  /// kBadValue if the options are not valid. Does not access the store: the first claim creates the collection.
   static Result<Once> Open(OnceOptions options);
 
   uint32_t all() const { return (uint32_t{1} << options_.calculations.size()) - 1; }
 
-  /// For each id what has to be done; marks it as done. An id that comes twice in `ids` is a duplicate the second time.
-  /// Thousands of ids cost a handful of commands.
+  /// Returns for each id what the caller has to do, and marks it as done. An id that occurs twice in `ids` is a
+  /// duplicate the second time. Thousands of ids cost a handful of commands.
   Result<std::vector<Claimed>> Claim(Transaction& transaction, std::span<const std::string> ids) const;
-  /// The same, of only those calculations that masks[i] has.
+  /// The same, only for the calculations in masks[i].
   Result<std::vector<Claimed>> Claim(Transaction& transaction, std::span<const std::string> ids,
                                      std::span<const uint32_t> masks) const;
 

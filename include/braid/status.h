@@ -63,14 +63,14 @@ template <typename T>
 class Result;
 
 namespace internal {
-/// What is neither a T, nor a Status, nor a Result, but can be made a T.
+/// A type that is not T, Status or Result, but converts to T.
 template <typename U, typename T>
 concept BecomesValueOf =
     std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
     !std::is_same_v<std::remove_cvref_t<U>, Status> && !std::is_same_v<std::remove_cvref_t<U>, Result<T>>;
 }  // namespace internal
 
-/// A T, or the Status that says why there is none.
+/// A T, or the Status that explains why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:

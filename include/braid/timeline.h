@@ -39,7 +39,8 @@ struct TimelineOptions {
   std::string name = "timeline";
   /// The collections that epochs add documents to. A pop finds its documents by their index {epoch: 1}.
   std::vector<std::string> collections;
-  /// So many epochs below the highest tip ever reached can be popped; older ones are final. Default 1000, from 1.
+  /// The number of epochs below the highest tip ever reached that can be popped; older ones are final. Default 1000,
+  /// from 1.
   int64_t history_epochs = 1000;
   /// An epoch with more documents or bytes than these is added in several transactions, and removed in several ones if
   /// it has more documents. Defaults 20 000 (1..1 000 000) and 32 MiB (1 MiB..128 MiB).
@@ -71,7 +72,7 @@ struct EpochState {
   int64_t LengthOf(const std::string& list) const;
 };
 
-/// What a Grow() adds. Lives for the call of its plan; one thread.
+/// The epochs that a Grow() adds. Valid while its plan runs; one thread.
 class Growth {
  public:
   using Sums = std::vector<std::pair<std::string, std::string>>;  // names and what the entry adds: integers, in decimal
@@ -139,7 +140,7 @@ struct Reorganisation {
   std::string new_hash;  // of the first epoch of the new chain
 };
 
-/// Something that is not as it must be.
+/// A difference between what is stored and what must be.
 struct TimelineDamage {
   int64_t epoch = -1;  // -1: of none
   std::string what;    // names collection and document
@@ -177,7 +178,7 @@ class Timeline {
 
   struct Grown {
     EpochState tip;
-    /// Of the epochs that the plan began, so many are stored; the others did not fit and have to be planned again.
+    /// The number of stored epochs, of those that the plan began; the others did not fit and have to be planned again.
     int64_t epochs = 0;
   };
   /// Calls `plan`, maybe several times, and stores the epochs that it adds, all in one transaction, or one large epoch
@@ -228,11 +229,11 @@ class Timeline {
     bool ok() const { return damage_count == 0; }
   };
   using OnDamage = std::function<void(TimelineDamage damage)>;
-  /// Looks at the documents of one epoch further than the Timeline can.
+  /// Further checks of one epoch's documents, which the Timeline itself cannot make.
   using CheckEpoch =
       std::function<Status(Transaction& transaction, const EpochDocuments& documents, const OnDamage& damage)>;
-  /// Reads every document, epoch by epoch, and recomputes digests, lengths and running sums; finds documents of no
-  /// epoch. While others grow and pop, too. `check` and `progress` (epochs done) may be null.
+  /// Reads every document, epoch by epoch, and recomputes digests, lengths and running sums; finds documents that
+  /// belong to no epoch. May run while others grow and pop. `check` and `progress` (epochs done) may be null.
   Result<Verification> Verify(const CheckEpoch& check, const std::function<void(int64_t)>& progress);
 
   const TimelineOptions& options() const { return options_; }

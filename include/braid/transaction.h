@@ -24,8 +24,9 @@
 
 namespace braid {
 
-/// What a transaction's body works with. Reads see one snapshot and the transaction's own writes. One thread at a time;
-/// lives as long as the body runs. After an error the body must return it: nothing else of the transaction is kept.
+/// A running transaction, as its body uses it. Reads see one snapshot and the transaction's own writes. One thread at a
+/// time; lives as long as the body runs. The body must return the first error that it gets: nothing of the transaction
+/// is kept then.
 class Transaction {
  public:
   struct Update {
@@ -47,7 +48,7 @@ class Transaction {
   /// Gets a document that lives for the call; a copy of it may be kept.
   using OnDocument = std::function<Status(const Document& document)>;
 
-  /// Where every call works.
+  /// The database that every call works on.
   const std::string& database() const { return database_; }
 
   /// Calls `each` for every document that matches; its error ends the walk and is returned.
@@ -81,10 +82,11 @@ class Transaction {
   mongoc_client_t* client() const { return client_; }
   mongoc_client_session_t* session() const { return session_; }
 
-  /// Texts that an object keeps for as long as this run of the body lasts; nothing is stored. `owner` is the object.
+  /// Strings that an object (`owner`) keeps during this run of the body; nothing is written to the store.
   std::unordered_set<std::string>& Notes(const void* owner) { return notes_[owner]; }
 
-  /// Remembers what the server said of a failed command of the body's own, so that its labels decide on a retry.
+  /// Keeps the server's reply to a failed command that the body ran itself, so that the reply's error labels decide on
+  /// a retry.
   Status Failed(const bson_t& reply, const bson_error_t& error);
 
  private:
