@@ -59,7 +59,7 @@ class Embedded final : public Clients {
   /// as "127.0.0.1:27017".
   Result<std::string> Listen(const ListenOptions& options);
 
-  /// A store that went read-only (a full disk, a damaged file) has to be opened anew.
+  /// False once the store is read-only (a full disk, a damaged file): it has to be opened again.
   bool MayRecover(const Status& error) const override {
     return error.code() != Code::kStoreReadOnly && Clients::MayRecover(error);
   }

@@ -7,7 +7,7 @@
 
 namespace braid {
 void AssertFailed(const char* condition, const char* file, int line) {
-  log::Flush();  // what led here comes first
+  log::Flush();  // write out the log lines that led here
   std::fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, condition);
   std::abort();
 }

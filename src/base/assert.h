@@ -1,4 +1,4 @@
-// BRAID_ASSERT: a fault of our own, on in release too, never reached by any input of a user.
+// BRAID_ASSERT: states an invariant of our own code. Active in release builds, and never reachable by a user's input.
 #pragma once
 
 namespace braid {

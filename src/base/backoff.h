@@ -19,7 +19,7 @@ class Backoff {
     next_ = std::min(2 * next_, longest_);
     return wait;
   }
-  /// Something has worked: the next failure is the first again.
+  /// Call after a success: the next failure counts as the first again.
   void Reset() { next_ = first_; }
 
  private:

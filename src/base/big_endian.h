@@ -31,7 +31,7 @@ inline int64_t Get64(const char* from) {
   return static_cast<int64_t>(__builtin_bswap64(value));
 }
 
-/// The number that all of these bytes are, at most 8.
+/// The number that these bytes (at most 8) encode.
 inline uint64_t Get(std::string_view bytes) {
   uint64_t value = 0;
   for (const char byte : bytes) value = value << 8 | static_cast<uint8_t>(byte);

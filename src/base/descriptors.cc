@@ -12,9 +12,9 @@
 namespace braid {
 namespace {
 
-constexpr uint64_t kEnough = 1u << 20;    // an unlimited process needs no more
-constexpr uint64_t kUnknownLimit = 1024;  // what most systems have
-constexpr uint64_t kStoreMax = 8192;      // table files beyond are opened when they are needed
+constexpr uint64_t kEnough = 1u << 20;    // used if the process has no limit
+constexpr uint64_t kUnknownLimit = 1024;  // the limit of most systems
+constexpr uint64_t kStoreMax = 8192;      // further table files are opened when they are needed
 constexpr uint64_t kSpilledMax = 256;
 constexpr uint64_t kRest = 64;  // logs, files being compacted, listening sockets, standard streams
 constexpr uint64_t kDescriptorsOfLoop = 4;

@@ -43,15 +43,15 @@ struct Fiber::Stack {
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
 
-  // From the thread to the stack, until that leaves.
+  // Switches from the thread to the stack, until the stack switches back.
   void Enter() {
     Stack* const outer = std::exchange(current, this);
     self = std::move(self).resume();
     current = outer;
   }
-  // From the stack to the thread, until somebody enters again.
+  // Switches from the stack to the thread, until a thread enters again.
   void Leave() { caller = std::move(caller).resume(); }
-  // The same in the middle of a body: the thread goes on with somebody else's work.
+  // The same in the middle of a body: the thread continues with other work.
   void LeaveWork() {
     Work* const work = Work::Exchange(nullptr);
     if (work != nullptr) work->Leave();
@@ -60,7 +60,7 @@ struct Fiber::Stack {
     if (work != nullptr) work->Enter();
   }
 
-  static thread_local Stack* current;  // the one that this thread is on; null: its own
+  static thread_local Stack* current;  // the stack that this thread runs on; null: its own
 
   context::fiber self;    // while it does not run
   context::fiber caller;  // while it runs
@@ -139,7 +139,7 @@ bool Fiber::Enter() {
     parking->fiber_ = this;
     auto awake = Parking::State::kAwake;
     if (parking->state_.compare_exchange_strong(awake, Parking::State::kParked)) return false;
-    parking->state_.store(Parking::State::kAwake);  // it was woken before it had parked
+    parking->state_.store(Parking::State::kAwake);  // it was woken before it parked
   }
 }
 
@@ -148,7 +148,7 @@ bool Fiber::IsTurnOver() {
   if (stack == nullptr || !stack->fiber->later_) return false;
   Fiber& fiber = *stack->fiber;
   const auto now = std::chrono::steady_clock::now();
-  // The first time that is asked, little has been done yet: requests that are quick never read the clock.
+  // On the first call little has been done yet, so the clock is not read: quick requests never pay for it.
   if (fiber.turn_end_ == std::chrono::steady_clock::time_point()) {
     fiber.turn_end_ = now + fiber.turn_;
   }

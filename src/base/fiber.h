@@ -9,16 +9,16 @@
 
 namespace braid {
 
-/// Where one waiter waits. Wakes up at least as often as it was woken, and sometimes without need: the waiter looks
-/// again whether there is still something to wait for.
+/// The place where one waiter waits. Wake-ups are never lost but may be spurious: the waiter checks again whether it
+/// still has to wait.
 class Parking {
  public:
-  /// Returns once Unpark() has been called since the last Park(), maybe before this call. On a fiber the thread goes on
-  /// with other work meanwhile, and the fiber may go on on another one: no lock may be held. Elsewhere the thread
+  /// Returns once Unpark() has been called since the last Park(), maybe before this call. On a fiber the thread does
+  /// other work meanwhile, and the fiber may continue on another thread: no lock may be held. Elsewhere the thread
   /// blocks.
   void Park();
-  /// Any thread, any number of times. The caller sees to it that this object is there until the call returns: it holds
-  /// a lock that the waiter takes after Park(), before it goes away.
+  /// Any thread, any number of times. The caller ensures that this object exists until the call returns, by holding a
+  /// lock that the waiter takes after Park() and before it destroys the object.
   void Unpark();
 
  private:
@@ -27,7 +27,7 @@ class Parking {
   void ParkThread();
 
   std::atomic<State> state_{State::kAwake};
-  class Fiber* fiber_ = nullptr;  // that is parked here; set before kParked
+  class Fiber* fiber_ = nullptr;  // the fiber that is parked here; set before kParked
   Mutex mu_;                      // guards no member: a thread that parks here misses no notification
   CondVar woken_;
 };
@@ -35,10 +35,9 @@ class Parking {
 /// Runs one function after another, each on a stack of its own. One thread at a time uses it.
 class Fiber {
  public:
-  /// `ready` is called, from any thread, when a function that has parked can go on: Resume() is to be called soon then,
-  /// by any one thread.
-  /// `later`, if there is one, is called when the function has given way to others: Resume() is to be called when they
-  /// have had their turn.
+  /// `ready` is called, from any thread, when a parked function can continue: some thread must then call Resume() soon.
+  /// `later`, if given, is called when the function has given way to others: Resume() must be called once they have had
+  /// their turn.
   explicit Fiber(std::function<void()> ready, std::function<void()> later = nullptr)
       : ready_(std::move(ready)), later_(std::move(later)) {}
   ~Fiber();  ///< nothing may be running
@@ -46,13 +45,14 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
   /// Runs `body` until it ends (true), or parks or gives way (false), which it does when it has had its thread for
-  /// `turn`. It must not throw, and has to be there until it has ended.
+  /// `turn`. It must not throw, and must exist until it has ended.
   bool Run(const std::function<void()>& body, std::chrono::microseconds turn);
-  /// The same from where it parked or gave way.
+  /// Continues `body` from where it parked or gave way.
   bool Resume(std::chrono::microseconds turn);
 
-  /// For functions that run long, now and then: if the fiber has had its thread for a turn, others get theirs, and
-  /// it may go on on another thread: no lock may be held. Nothing happens elsewhere than on a fiber with a `later`.
+  /// Long-running functions call this now and then. If the fiber has had its thread for a turn, others get theirs, and
+  /// the fiber may continue on another thread: no lock may be held. Does nothing unless called on a fiber with a
+  /// `later`.
   static void GiveWay();
   /// True if GiveWay() would let others go first.
   static bool IsTurnOver();

@@ -26,7 +26,7 @@ std::atomic<Format> line_format{Format::kText};
 
 const char* Pattern() { return line_format.load() == Format::kJson ? kJsonPattern : kTextPattern; }
 
-// In quotation marks. The text is one line already.
+// The text in quotation marks; it is one line already.
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -41,7 +41,7 @@ std::string ValueText(const Attribute& attribute) {
   return Quoted(OneLine(std::get<std::string>(attribute.value)));
 }
 
-// What stands behind time and level.
+// The text after time and level.
 std::string Rest(std::string_view component, std::string message, std::span<const Attribute> attributes) {
   message = OneLine(std::move(message));
   const bool json = line_format.load() == Format::kJson;

@@ -1,4 +1,4 @@
-// The server's log: one line per event, to standard error or a file. Logging never waits for whoever reads it
+// The server's log: one line per event, to standard error or a file. Logging never waits for the reader of the log
 // (log_writer.h). spdlog makes the lines; its headers are costly to compile and stay in log.cc.
 #pragma once
 
@@ -23,15 +23,15 @@ Level LevelOf(std::string_view name);
 /// A line is `2026-01-31T12:00:00.000+00:00 info message` or a JSON object:
 ///   {"t": "2026-01-31T12:00:00.000+00:00", "level": "info", "component": "server", "message": "…", "attributes": {…}}
 enum class Format { kText, kJson };
-/// Of the lines from here on.
+/// Sets the format of all further lines.
 void SetFormat(Format format);
 
 /// Sets the level, sends the log to standard error, and keeps the last lines in memory for getLog.
 void Init(Level level);
 void SetLevel(Level level);
 
-/// From here on the log goes to the end of this file, which is created if absent. Again with the same name after
-/// somebody has moved the file away. On an error nothing has changed.
+/// Appends all further lines to this file, which is created if absent. Call it again with the same name after the file
+/// was moved away. On an error nothing has changed.
 Status OpenFile(const std::string& path);
 
 /// Waits until what was logged is written, at most a second.
@@ -43,12 +43,12 @@ uint64_t Dropped();
 /// The newest lines, oldest first, for `getLog: "global"`.
 std::vector<std::string> Recent();
 
-/// Something known of an event. In text it stands behind the message, as name=value.
+/// An attribute of an event. In text it follows the message, as name=value.
 struct Attribute {
   std::string_view name;
   std::variant<int64_t, std::string> value;
 };
-/// An event with what is known of it; `component` is the part of the server that it is about, shown in JSON.
+/// An event with its attributes; `component` is the part of the server that it is about, shown in JSON.
 void Event(Level level, std::string_view component, std::string_view message,
            std::span<const Attribute> attributes = {});
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kEndPatience{1000};
 
-// Where lines go. Kept by the thread while it writes, so that a file can be replaced meanwhile.
+// The destination of lines. The thread keeps it alive while it writes, so that the file can be replaced meanwhile.
 class Output {
  public:
   // Owns the descriptor.
@@ -35,7 +35,7 @@ class Output {
       const ssize_t written = ::write(descriptor_, line.data(), line.size());
       if (written >= 0) {
         line.remove_prefix(static_cast<size_t>(written));
-      } else if (errno == EAGAIN) {  // somebody else made a shared descriptor non-blocking
+      } else if (errno == EAGAIN) {  // another process made the shared descriptor non-blocking
         pollfd writable{.fd = descriptor_, .events = POLLOUT, .revents = 0};
         ::poll(&writable, 1, -1);
       } else if (errno != EINTR) {

@@ -12,16 +12,16 @@
 namespace braid::log {
 
 /// A bounded queue and the thread that empties it. Only that thread ever waits for the reader of the log. When the
-/// queue is full its oldest lines are dropped and counted; in their place stands a line that says how many they were.
-/// Any thread.
+/// queue is full its oldest lines are dropped and counted; one line in their place says how many were dropped. Any
+/// thread.
 class LogWriter {
  public:
   static constexpr size_t kLinesMax = 2048;
   static constexpr size_t kBytesMax = 4u << 20;
 
   /// Writes to a duplicate of the descriptor until Open() is called: the caller may close its own at any time, and a
-  /// thread that is left behind never writes to whatever gets that number next. `note` makes the line about so many
-  /// dropped ones.
+  /// thread that is left behind never writes to another file that reuses the number. `note` formats the line about
+  /// dropped lines.
   LogWriter(int descriptor, std::function<std::string(uint64_t)> note);
   /// Waits for the last lines, but not long: a thread that is stuck in a write is left behind.
   ~LogWriter();

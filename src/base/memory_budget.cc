@@ -55,8 +55,8 @@ bool MemoryBudget::Take(MemoryHolder holder, uint64_t bytes, bool is_small) {
 }
 
 void MemoryBudget::GiveBack(MemoryHolder holder, uint64_t bytes) {
-  // The holder's figure first: whoever takes what is given back here adds to that figure afterwards, so that it never
-  // exceeds the limit.
+  // The holder's figure goes down first: a holder that takes the released memory adds to its figure afterwards, so the
+  // sum of the figures never exceeds the limit.
   by_holder_[static_cast<size_t>(holder)].fetch_sub(bytes, std::memory_order_relaxed);
   if (IsForClients(holder)) used_for_clients_.fetch_sub(bytes, std::memory_order_release);
   used_.fetch_sub(bytes, std::memory_order_release);

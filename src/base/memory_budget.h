@@ -16,10 +16,9 @@ inline constexpr size_t kMemoryHolders = 8;
 /// As serverStatus names it.
 const char* NameOf(MemoryHolder holder);
 
-/// Any thread. The first 64 KiB of anybody may go past the limit by a sixteenth: when large work has taken everything,
-/// small work still goes on. Messages that have not arrived whole and replies that are not read lie there for as long
-/// as their clients like. So they may have half of the limit together, and slow clients leave the other half to the
-/// work of the rest.
+/// Any thread. The first 64 KiB of each holder may exceed the limit by a sixteenth, so that small requests still run
+/// when large ones have taken everything. Incomplete messages and unread replies occupy memory for as long as their
+/// clients like. So together they may take half of the limit, and slow clients leave the other half to everyone else.
 class MemoryBudget {
  public:
   explicit MemoryBudget(uint64_t limit_bytes);
@@ -30,7 +29,7 @@ class MemoryBudget {
   static uint64_t DefaultLimit();
 
   uint64_t limit() const { return limit_; }
-  /// For messages and replies together: half of the limit, but not less than a message and a reply need.
+  /// The limit for messages and replies together: half of the whole limit, but at least one message and one reply.
   uint64_t clients_limit() const { return clients_limit_; }
   /// More than three quarters of that is in use.
   bool short_for_clients() const { return used_for_clients_.load(std::memory_order_relaxed) > clients_limit_ / 4 * 3; }
@@ -53,7 +52,8 @@ class MemoryBudget {
   std::array<std::atomic<uint64_t>, kMemoryHolders> by_holder_{};
 };
 
-/// What one sort, group, transaction … has taken of the budget; given back at its end. One thread at a time.
+/// The memory that one sort, group, transaction … has taken of the budget; returned by the destructor. One thread at a
+/// time.
 class MemoryCharge {
  public:
   explicit MemoryCharge(MemoryHolder holder) : holder_(holder) {}
@@ -61,8 +61,8 @@ class MemoryCharge {
   MemoryCharge(const MemoryCharge&) = delete;
   MemoryCharge& operator=(const MemoryCharge&) = delete;
 
-  /// It holds so much now. kExceededMemoryLimit, and what it had before stays charged, if the budget has not enough
-  /// left. Without a budget (null) there is no limit.
+  /// Sets how much it holds. kExceededMemoryLimit if the budget has not enough left; the previous amount then stays
+  /// charged. Without a budget (null) there is no limit.
   Status Set(MemoryBudget* budget, uint64_t bytes) {
     return bytes <= taken_ && taken_ - bytes < kStep ? Status() : Change(budget, bytes);
   }

@@ -1,4 +1,4 @@
-// OneLine: text of strangers, made fit for a log or a message.
+// OneLine: makes untrusted text safe for a log or a message.
 #pragma once
 
 #include <string>

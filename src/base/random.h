@@ -6,7 +6,7 @@
 
 namespace braid {
 
-/// Not thread-safe: one each.
+/// Not thread-safe: each thread needs its own.
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
@@ -22,7 +22,7 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// A seed nobody can guess or repeat.
+/// An unpredictable seed.
 uint64_t RandomSeed();
 
 }  // namespace braid

@@ -1,4 +1,4 @@
-// Seldom: keeps what happens often, because a client makes it happen, from filling the log.
+// Seldom: keeps events that a client can cause at will from filling the log.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,8 @@ class Seldom {
 
   explicit Seldom(Clock::duration pause = std::chrono::seconds(10)) : pause_(pause) {}
 
-  /// It has happened once more. How often since it was last said, this time included; 0: not to be said now.
+  /// Counts one more event. Returns the number of events since one was last logged, or 0 if this one should not be
+  /// logged.
   uint64_t Count(Clock::time_point now = Clock::now()) {
     const MutexLock lock(mu_);
     ++count_;

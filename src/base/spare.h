@@ -1,4 +1,4 @@
-// Spare: an object that is costly to make, and of which one per thread is enough.
+// Spare: reuses an object that is costly to make, one per thread.
 #pragma once
 
 #include <memory>
@@ -6,8 +6,8 @@
 
 namespace braid {
 
-/// Takes the thread's spare object, or makes one, and leaves it to the thread at the end. The taker owns it: work
-/// that gives way in the middle (base/fiber.h) may end on another thread, while this one works on something else.
+/// Takes the thread's spare object, or makes one, and returns it to the thread in the destructor. The taker owns it:
+/// work that gives way in the middle (base/fiber.h) may end on another thread, while this one works on something else.
 template <typename T, typename Deleter>
 class Spare {
  public:
@@ -24,7 +24,7 @@ class Spare {
   T* get() const { return held_.get(); }
 
  private:
-  // Not inlined: the thread at the end may be another one, and with it the place of the variable.
+  // Not inlined: the destructor may run on another thread, where the variable has another address.
   [[gnu::noinline]] static Owner Exchange(Owner next) {
     thread_local Owner spare;
     return std::exchange(spare, std::move(next));

@@ -30,7 +30,7 @@ uint64_t Checksum(std::string_view bytes) {
   return sum;
 }
 
-// Not every file system makes files without a name.
+// Not every file system supports files without a name.
 int OpenNameless(const std::filesystem::path& directory) {
   const int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;

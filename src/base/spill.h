@@ -1,4 +1,4 @@
-// Spill: what lies in memory and nobody asks for at the moment goes to a file, and comes back in the same order.
+// Spill: moves idle records from memory to a file and reads them back in the same order.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,9 @@
 
 namespace braid {
 
-/// The part of a disk that spilled records may take: a quarter of what would be free without them, in so many files. So
-/// they never fill the disk that the store writes to, nor take the file descriptors that it needs. Any thread.
+/// The part of a disk that spilled records may take: a quarter of what would be free without them, in a limited number
+/// of files. So they never fill the disk that the store writes to, nor take the file descriptors that it needs. Any
+/// thread.
 class SpillSpace {
  public:
   SpillSpace(std::filesystem::path directory, size_t files_max)
@@ -36,19 +37,19 @@ class SpillSpace {
   std::atomic<uint64_t> bytes_{0};
 };
 
-/// Records that are written once and then read once, in order. The file has no name: it is gone with the process. Not
-/// thread-safe; the space outlives it.
+/// Records that are written once and then read once, in order. The file has no name, so it vanishes with the process.
+/// Not thread-safe; the space outlives it.
 class SpillFile {
  public:
-  /// Null if there is no space for records of so many bytes, or no file can be made.
+  /// Null if there is no space for `bytes` of records, or no file can be made.
   static std::unique_ptr<SpillFile> Create(SpillSpace& space, uint64_t bytes);
   ~SpillFile();
   SpillFile(const SpillFile&) = delete;
   SpillFile& operator=(const SpillFile&) = delete;
 
-  /// False if it cannot be written: the file is of no use then.
+  /// False if it cannot be written: the file must not be used then.
   bool Append(std::string_view record);
-  /// Nothing more is appended; from now on it is read.
+  /// Ends appending and begins reading.
   bool Finish();
 
   /// False at the end. The record is valid until the next call. kStorageCorrupt if it is not what was written.

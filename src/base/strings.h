@@ -10,8 +10,8 @@
 
 namespace braid {
 
-/// One argument of StrCat as text: strings as they are, numbers in decimal, bool as true or false. Lives for the call
-/// only.
+/// One argument of StrCat as text: strings as they are, numbers in decimal, bool as true or false. Valid during the
+/// call only.
 class Piece {
  public:
   Piece(std::string_view text) : text_(text) {}                     // NOLINT(google-explicit-constructor)

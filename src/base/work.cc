@@ -9,10 +9,11 @@
 namespace braid {
 namespace {
 
-constexpr size_t kUncharged = 64 * 1024;  // what every stage of every cursor keeps would only blur the figures
+constexpr size_t kUncharged =
+    64 * 1024;  // smaller amounts, which every stage of every cursor keeps, would only blur the figures
 
-// Only reached through functions of this file that are not inlined: a fiber may go on on another thread, and code that
-// has read the variable's address before would go on with the old thread's.
+// Only accessed through functions of this file that are not inlined: a fiber may continue on another thread, and code
+// that has read the variable's address before would continue to use the old thread's.
 thread_local Work* current_work = nullptr;
 
 Status TooMuch(int64_t limit) {

@@ -1,5 +1,5 @@
-// Work: what the request that a thread is busy with may still do. Every loop that input can make long asks it whether
-// to go on, and every value that an expression makes is taken from its memory.
+// Work: the limits of the request that a thread runs. Every loop whose length depends on input asks it whether to go
+// on, and every value that an expression computes is charged to its memory.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace braid {
 
-/// The work of one request. One thread at a time. What computes has no context at hand, so the request's work is found
-/// through the thread (Current); it moves with the fiber when that goes on on another thread.
+/// The work of one request. One thread at a time. Code that computes has no context at hand, so the request's work is
+/// found through the thread (Current); it moves with the fiber when the fiber continues on another thread.
 class Work {
  public:
   static constexpr int64_t kBytesMax = 100 << 20;
@@ -22,20 +22,20 @@ class Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  /// What the thread works on; work that nobody interrupts if no request was entered.
+  /// The thread's current work; without a request, a default that is never interrupted.
   static Work& Current();
-  /// Makes another one current, null: none; returns the one before. For Entered and for fibers.
+  /// Makes another work current (null: none) and returns the previous one. For Entered and for fibers.
   static Work* Exchange(Work* work);
 
-  /// One more step, or several at once: OK, why the request is to stop, or which memory was refused since. Costs a
+  /// One more step, or several at once: OK, or why the request must stop, or which memory was refused since. Costs a
   /// subtraction most of the time.
   Status Tick(size_t steps = 1) {
     steps_left_ -= static_cast<int64_t>(steps);
     return steps_left_ > 0 ? Status() : Ask();
   }
-  /// The same, asked at once.
+  /// The same, without waiting for kStepsBetween steps.
   Status Check() { return Ask(); }
-  /// The same where no error can be returned: false if the work is to end here; the next Tick() says why.
+  /// The same where no error can be returned: false if the work must end here; the next Tick() says why.
   bool GoesOn(size_t steps = 1) {
     steps_left_ -= static_cast<int64_t>(steps);
     return steps_left_ > 0 || AskLater();
@@ -43,15 +43,15 @@ class Work {
 
   MemoryBudget* budget() const { return budget_; }
 
-  /// The fiber that the work is done on gives its thread back, or has got one again. Asked by fibers.
+  /// Fibers call these when the work's fiber gives its thread back, and when it has one again.
   virtual void Leave() {}
   virtual void Enter() {}
   int64_t held() const { return held_; }
-  /// Memory that is there already: more of it, or less. Too much is for the next Tick() to say.
+  /// Charges or releases memory that is allocated already. If it is too much, the next Tick() fails.
   void Hold(int64_t bytes);
 
  protected:
-  /// OK, or why the request is to stop. Asked about every kStepsBetween steps.
+  /// OK, or why the request must stop. Called about every kStepsBetween steps.
   virtual Status Interrupted() { return {}; }
 
  private:
@@ -69,7 +69,7 @@ class Work {
   Status refused_;
 };
 
-/// As how many steps it counts to read so many bytes.
+/// The number of steps that reading `bytes` counts as.
 constexpr size_t StepsFor(size_t bytes) { return 1 + bytes / 64; }
 
 /// While alive, the thread (or fiber) works on this.
@@ -93,10 +93,10 @@ class HeldMemory {
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
 
-  /// It is about to be so much. False, and nothing has changed, if the request or the server has not enough left; the
-  /// next Tick() says so.
+  /// Announces the new amount. False, and nothing has changed, if the request or the server has not enough memory left;
+  /// the next Tick() says so.
   bool Fits(size_t bytes) { return bytes <= bytes_ || Grow(bytes, /*force=*/false); }
-  /// The same for what is small and cannot fail: it is taken at any rate.
+  /// The same for small amounts where failing is not possible: they are always taken.
   void Take(size_t bytes) {
     if (bytes > bytes_) Grow(bytes, /*force=*/true);
   }

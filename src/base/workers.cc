@@ -31,7 +31,8 @@ Workers::~Workers() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-// Takes pieces while there are any. A helper that comes late finds none and never touches `piece`, which is gone then.
+// Takes pieces while there are any. A helper that comes late finds none and never touches `piece`, which no longer
+// exists then.
 void Workers::Work(Job& job) {
   size_t finished = 0;
   for (size_t i = job.next.fetch_add(1); i < job.count; i = job.next.fetch_add(1)) {

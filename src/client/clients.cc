@@ -11,7 +11,7 @@ using client::FromError;
 using client::PoolPtr;
 using client::UriPtr;
 
-// Over sockets: libmongoc's own pool, whose one monitor watches the servers for all clients.
+// Clients over sockets, from libmongoc's own pool, whose one monitor watches the servers for all of them.
 class Remote final : public Clients {
  public:
   explicit Remote(PoolPtr pool) : pool_(std::move(pool)) {}

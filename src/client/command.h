@@ -1,4 +1,4 @@
-// Commands that more than one tool or service runs.
+// Commands that several tools and services run.
 #pragma once
 
 #include <string>

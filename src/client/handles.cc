@@ -21,7 +21,7 @@ void InitOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
     mongoc_init();
-    // What libmongoc logs is no event of Braid's: an error comes as an error too.
+    // libmongoc's own log lines are dropped: its errors are also returned as errors.
     const auto log = [](mongoc_log_level_t, const char* domain, const char* message, void*) {
       log::debug("{}: {}", domain, message);
     };
@@ -43,7 +43,7 @@ Bson& Bson::Texts(const char* key, std::span<const std::string> values) {
   return *this;
 }
 
-// libmongoc says many things of its own; of these only a lost or absent server is worth another try.
+// Of libmongoc's own errors only a lost or absent server is worth a retry.
 Status FromError(const bson_error_t& error) {
   const bool from_server = error.domain == MONGOC_ERROR_SERVER || error.domain == MONGOC_ERROR_WRITE_CONCERN;
   if (from_server && error.code != 0) return Status(static_cast<Code>(error.code), error.message);

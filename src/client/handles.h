@@ -34,12 +34,12 @@ using ReadConcernPtr = std::unique_ptr<mongoc_read_concern_t, Destroyer<mongoc_r
 using UriPtr = std::unique_ptr<mongoc_uri_t, Destroyer<mongoc_uri_destroy>>;
 using WriteConcernPtr = std::unique_ptr<mongoc_write_concern_t, Destroyer<mongoc_write_concern_destroy>>;
 
-/// A Document with an appender per type, which chain: every integer is an int64, whatever its C++ type.
+/// A Document with one appender per type; calls can be chained. Every integer is an int64, whatever its C++ type.
 class Bson : public braid::Document {
  public:
   Bson() = default;
 
-  /// Appends a field and gives the document back, to be continued.
+  /// Appends a field and returns the document, so that calls can be chained.
   Bson& Text(const char* key, std::string_view value) {
     bson_append_utf8(get(), key, -1, value.data(), static_cast<int>(value.size()));
     return *this;
@@ -85,8 +85,8 @@ inline CollectionPtr CollectionOf(mongoc_client_t* client, const std::string& da
   return CollectionPtr(mongoc_client_get_collection(client, database.c_str(), collection.c_str()));
 }
 
-/// What libmongoc says, with the server's code if it was the server that said it; kBadValue for what the caller
-/// did wrong, else kHostUnreachable.
+/// libmongoc's error as a Status: with the server's code if the server reported it, kBadValue for a mistake of the
+/// caller, else kHostUnreachable.
 Status FromError(const bson_error_t& error);
 
 /// The document as one line of plain JSON; "null" if a text in it is not UTF-8.

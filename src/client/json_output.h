@@ -1,5 +1,5 @@
-// Whether a command has printed its JSON object (F4), for the program's end: a command that failed before prints one
-// that says why.
+// Whether a command has printed its JSON object (F4). The program's end asks: a command that failed before printing one
+// prints an object with the error.
 #pragma once
 
 namespace braid::client {

@@ -10,7 +10,8 @@
 
 namespace braid::client {
 
-/// Runs while the object lives; then SIGTERM, and the end is waited for. Ends too if this process dies.
+/// Runs while the object lives; the destructor sends SIGTERM and waits for the end. The server also ends if this
+/// process dies.
 class ServerProcess {
  public:
   struct Options {

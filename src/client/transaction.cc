@@ -137,7 +137,8 @@ Status Transaction::Remove(const std::string& collection, const Document& filter
   return ok ? Status() : Failed(*reply.get(), error);
 }
 
-// libmongoc runs the loop of commits and retries; this is its callback and what must outlast one run of the body.
+// libmongoc runs the loop of commits and retries; this is its callback, and the state that outlasts one run of the
+// body.
 class TransactionRunner {
  public:
   TransactionRunner(mongoc_client_t* client, const TransactionOptions& options,
@@ -190,7 +191,7 @@ class TransactionRunner {
   mongoc_client_t* client_;
   const TransactionOptions& options_;
   const std::function<Status(Transaction&)>& body_;
-  std::optional<Random> random_;  // only needed for waiting, and a seed is not cheap
+  std::optional<Random> random_;  // made on first use: a seed is not cheap, and most transactions never wait
   Status body_status_;
   int runs_ = 0;
 };

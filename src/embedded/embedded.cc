@@ -29,7 +29,8 @@ struct Embedded::Parts {
   Parts(std::unique_ptr<embedded::PrivateView> of, std::unique_ptr<commands::Engine> opened)
       : view(std::move(of)), engine(std::move(opened)), handler(*engine), clients(*engine, handler) {}
 
-  const std::unique_ptr<embedded::PrivateView> view;  // null: the directory itself; removed after the engine has ended
+  const std::unique_ptr<embedded::PrivateView>
+      view;  // null if the directory itself is open; removed after the engine has ended
   const std::unique_ptr<commands::Engine> engine;
   wire::EngineHandler handler;
   std::unique_ptr<wire::Server> server;  // once asked for
@@ -46,7 +47,7 @@ struct Embedded::Parts {
 
 Embedded::Embedded(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-// With clients that were not given back Close() refuses; the end cannot.
+// Close() refuses while clients are in use; the destructor cannot.
 Embedded::~Embedded() {
   if (parts_ != nullptr) parts_->End().Ignore("nobody is left to be told");
 }
@@ -112,7 +113,7 @@ Status CheckStoreName(const std::string& store) {
 
 namespace {
 
-// A server that works on the store may remove files between the copy of their list and the opening: then once more.
+// A running server may remove files between the copy of their list and the opening: then it is tried again.
 Result<std::unique_ptr<Clients>> OpenView(const std::string& store) {
   constexpr int kTriesMax = 10;
   for (int i = 1;; ++i) {

@@ -17,14 +17,14 @@ class EngineClients final : public Clients {
  public:
   EngineClients(commands::Engine& engine, wire::Handler& handler);
 
-  /// A store that went read-only (a full disk, a damaged file) has to be opened anew.
+  /// False once the store is read-only (a full disk, a damaged file): it has to be opened again.
   bool MayRecover(const Status& error) const override {
     return error.code() != Code::kStoreReadOnly && Clients::MayRecover(error);
   }
 
   mongoc_client_t* Pop() override;
   void Push(mongoc_client_t* client) override;
-  /// Ends the clients that nobody uses.
+  /// Destroys the idle clients.
   void Clear();
   /// How many clients are in use.
   size_t lent() const;

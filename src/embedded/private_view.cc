@@ -23,9 +23,9 @@ Status NoView(const fs::path& store, std::string_view why) {
   return Status(Code::kInternalError, StrCat("cannot make a readable copy of ", store.string(), ": ", why));
 }
 
-// The record of what is durable goes first: what is copied after it has at least that. Then the lists of files, and the
-// tables last: what the lists name is then there, or the opening notices that a running server has removed it since.
-// Logs go in the order of their numbers.
+// The record of what is durable is copied first: whatever is copied later contains at least that. Then come the lists
+// of files, and the tables last: every table that the lists name is there, or the opening notices that a running server
+// has removed it since. Logs are copied in the order of their numbers.
 int OrderOf(const fs::path& file) {
   const std::string name = file.filename().string();
   if (name == "DURABLE") return 0;
@@ -38,7 +38,8 @@ Result<std::vector<fs::path>> FilesOf(const fs::path& store) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator file(store, error), end; !error && file != end; file.increment(error)) {
-    // A backup's list (storage/directory.h) says that nobody may open it as a store; the view is nobody's backup.
+    // A backup's list (storage/directory.h) forbids opening the directory as a store; the view is not a backup, so it
+    // is left out.
     const fs::path name = file->path().filename();
     if (name == "LOCK" || name == storage::kBackupList || fs::is_directory(file->path(), error)) continue;
     files.push_back(file->path());
@@ -49,8 +50,8 @@ Result<std::vector<fs::path>> FilesOf(const fs::path& store) {
   return files;
 }
 
-// The process that holds RocksDB's lock; -1: none, or it cannot be told. The lock's file is not opened: closing it
-// would give up a lock that this process itself may have.
+// The process that holds RocksDB's lock; -1 if there is none or it is not known. The lock file is not opened: closing
+// it would release a lock that this process itself may hold.
 int LockHolder(const fs::path& store) {
   struct stat about {};
   if (stat((store / "LOCK").c_str(), &about) != 0) return -1;

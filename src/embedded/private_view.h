@@ -1,4 +1,4 @@
-// A store that must not be changed, made readable all the same.
+// PrivateView: reads a store without changing its directory.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,8 @@
 namespace braid::embedded {
 
 /// A directory of its own with the data of a store: links to the table files, which never change once they are written,
-/// and copies of the log and the lists of files. What is written there never reaches the store.
-/// Removed at the end. Another process may have the store open: the view is of one moment, and of what was durable
-/// then.
+/// and copies of the log and the lists of files. What is written there never reaches the store. The destructor removes
+/// it. Another process may have the store open: the view is of one moment, and of what was durable then.
 class PrivateView {
  public:
   static Result<std::unique_ptr<PrivateView>> Make(const std::filesystem::path& store);

@@ -12,11 +12,11 @@
 namespace braid::embedded {
 namespace {
 
-// The type tells libmongoc's own streams apart; any other number is a stranger's.
+// libmongoc identifies its own streams by their type; this is a number that none of them has.
 constexpr int kStreamType = 1000;
 constexpr size_t kKeptBytesMax = 64 * 1024;  // of an answered reply's memory
 
-// libmongoc allocates nothing of it and calls it through the function pointers of its first member.
+// libmongoc does not allocate it, and calls it through the function pointers of its first member.
 class Stream {
  public:
   Stream(commands::Engine& engine, wire::Handler& handler)
@@ -104,7 +104,7 @@ class Stream {
   }
 
   ssize_t Read(mongoc_iovec_t* parts, size_t count, size_t min_bytes) {
-    if (replies_.size() - read_ < min_bytes) return Closed();  // nobody else will write the rest
+    if (replies_.size() - read_ < min_bytes) return Closed();  // the rest will not come
     ssize_t copied = 0;
     for (size_t i = 0; i < count; ++i) {
       const size_t part = std::min(parts[i].iov_len, replies_.size() - read_);

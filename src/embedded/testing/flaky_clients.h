@@ -9,7 +9,7 @@
 
 namespace braid::test {
 
-/// Clients of a store that can be taken away and given back: meanwhile they talk to a port where nobody listens.
+/// Clients of a store that can be taken away and given back: meanwhile they connect to a port without a listener.
 class FlakyClients final : public Clients {
  public:
   explicit FlakyClients(Clients& inner) : inner_(inner) {}

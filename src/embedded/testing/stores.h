@@ -18,7 +18,7 @@ namespace braid::test {
 /// variable BRAID_TEST_STORE names, a MongoDB replica set or sharded cluster for example; only if it is set.
 std::vector<std::string> StoreKinds();
 
-/// A store of one of the kinds, and a database in it that nobody else uses and that is dropped at the end.
+/// A store of one of the kinds, with a database of its own that is dropped at the end.
 class TestStore {
  public:
   explicit TestStore(const std::string& kind);
