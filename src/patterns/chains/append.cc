@@ -18,12 +18,12 @@ Result<std::vector<Appended>> Chains::Append(std::span<const ChainRecord> record
 namespace chains {
 namespace {
 
-// Only appends without leases meet others at a chain's head; each failed attempt means that another one got on.
+// Only appends without leases compete for a chain's head; each failed attempt means that another append succeeded.
 constexpr int kAttemptsMax = 1000;
 constexpr Code kHeadMoved = Code::kConflictingOperationInProgress;
 
 Status ValidateRecord(const ChainRecord& record) {
-  if (record.sequence < 1 || record.sequence == INT64_MAX) {  // one more must be a number, too
+  if (record.sequence < 1 || record.sequence == INT64_MAX) {  // the next sequence must be representable, too
     return Status(Code::kBadValue, StrCat("sequence ", record.sequence, " is not in 1..", INT64_MAX - 1));
   }
   if (record.payload.size() > Chains::kPayloadBytesMax) {
@@ -82,7 +82,7 @@ ChainDraft& Append::DraftOf(int64_t chain) {
   return *latest_;
 }
 
-// A halted chain is looked at again: somebody else may have repaired it.
+// The head of a halted chain is read again: another process may have repaired it.
 Status Append::LoadHeads() {
   std::vector<int64_t> unknown;
   for (const auto& [number, chain] : drafts_) {
@@ -140,7 +140,7 @@ Status Append::Plan() {
   return {};
 }
 
-// All of its chains must take it, or none does (C9).
+// Either all of its chains accept it, or none does (C9).
 Status Append::PlanShared(const ChainRecord& record, Appended& result) {
   Others all = record.also;
   all.push_back(record.chain);
@@ -161,7 +161,7 @@ Status Append::PlanShared(const ChainRecord& record, Appended& result) {
     ChainDraft& chain = DraftOf(all[i]);
     Judgement& judgement = judged[i].second;
     if (judgement.breaks) Break(chain.now(), std::string(judgement.status.message()));
-    // Some chains have it, so it was committed to all; one that lacks it has lost it.
+    // Some chains have the record, so it was committed to all of them; a chain without it has lost it.
     if (result.status.ok() && fresh < all.size() && judgement.kind == Kind::kNew) {
       Break(chain.now(), StrCat("chain ", all[i], ": expected to have sequence ", record.sequence,
                                 " as the other chains that share it do, got none"));
@@ -183,7 +183,7 @@ Status Append::PlanShared(const ChainRecord& record, Appended& result) {
   return {};
 }
 
-// A record that does not become durable keeps its claim: the same record comes again.
+// A record that does not become durable keeps its claim on the sequence: the same record will be submitted again.
 Status Append::ClaimSequence(const ChainRecord& record) {
   if (!parts_.options.unique_sequences) return {};
   const std::optional<int64_t> other = parts_.recent.Claim(record.sequence, record.chain);
@@ -192,8 +192,8 @@ Status Append::ClaimSequence(const ChainRecord& record) {
                                            " is a record of chain ", *other, "; sequences are unique"));
 }
 
-// A chain that would take the record must not go on without it: the others could never take it then. All of them name
-// the one chain that has to be repaired first. A record that some chain has passed cannot be awaited.
+// A chain that would accept the record must not continue without it: the others could never accept it then. All of them
+// name the one chain that has to be repaired first. A record that some chain has passed cannot be awaited.
 void Append::HoldBack(const ChainRecord& record, std::span<const int64_t> chains) {
   const auto passed = [&](int64_t number) { return DraftOf(number).now().sequence >= record.sequence; };
   if (std::any_of(chains.begin(), chains.end(), passed)) return;
@@ -208,7 +208,7 @@ void Append::HoldBack(const ChainRecord& record, std::span<const int64_t> chains
       first ? StrCat("it is held back by chain ", *first, ", which has to be repaired first") : "it was held back";
   for (const int64_t number : chains) {
     ChainDraft& chain = DraftOf(number);
-    if (!chain.lease().ok()) continue;  // it is another's to say
+    if (!chain.lease().ok()) continue;  // the lease's new owner decides about this chain
     Await(chain.now(), {record.sequence, StrCat("sequence ", record.sequence, " has to come first: ", why), first});
   }
 }
@@ -251,7 +251,8 @@ Status Append::Commit() {
     updates.push_back({.filter = filters.back().get(), .change = changes.back().get()});
   }
   if (updates.empty()) return {};
-  BRAID_ASSERT(locks_.size() == drafts_.size());  // every chain that the commit touches is ours until it is done
+  BRAID_ASSERT(locks_.size() ==
+               drafts_.size());  // hold the lock of every chain that the commit touches until it is done
   BRAID_ASSERT(filters.size() == updates.size() && changes.size() == updates.size());
   std::vector<const bson_t*> segments;
   for (const auto& [number, chain] : drafts_) {

@@ -1,5 +1,5 @@
-// One call of Chains::Append: the records are judged in their order, each of several chains as one (C9), and what is
-// new is committed at once.
+// One call of Chains::Append: the records are judged in their order, a record of several chains as a whole (C9), and
+// all new records are committed together.
 #pragma once
 
 #include <map>

@@ -48,7 +48,7 @@ Result<ChainDraft::Judgement> ChainDraft::Judge(const ChainRecord& record, std::
   }
   if (!lease_.ok()) return Judgement{.status = lease_};
   if (IsHaltedFor(now_, record.sequence)) return Judgement{.status = WhyHalted(now_)};
-  const bool named = record.chain == now_.chain;  // hashes that are given are those of this chain
+  const bool named = record.chain == now_.chain;  // the hashes that the caller gives are those of this chain
   const auto broken = [&](const std::string& what) {
     return Judgement{.status = Status(Code::kChainBroken, StrCat("chain ", now_.chain, ": ", what)), .breaks = true};
   };
@@ -63,7 +63,8 @@ Result<ChainDraft::Judgement> ChainDraft::Judge(const ChainRecord& record, std::
   return Judgement{.kind = Kind::kNew, .hash = hash};
 }
 
-// At or below the head: the record that is stored there, or a fork. A stored one is acknowledged even while halted.
+// A sequence at or below the head: either the record is stored there, or it is a fork. A stored record is acknowledged
+// even while the chain is halted.
 Result<ChainDraft::Judgement> ChainDraft::JudgeOld(const ChainRecord& record, ChainRecordView& view) {
   const auto refused = [&](const std::string& what) {
     if (!now_.halted.empty()) return Judgement{.status = WhyHalted(now_)};
@@ -101,7 +102,7 @@ Result<ChainDraft::Judgement> ChainDraft::JudgeOld(const ChainRecord& record, Ch
   return Judgement{.kind = Kind::kStored, .hash = stored};
 }
 
-// Null if the store has none. A batch that comes again asks for its records one by one: the latest segment is kept.
+// Null if the store has none. A repeated batch asks for its records one by one, so the latest segment is kept.
 Result<const ChainRecordView*> ChainDraft::FindStored(int64_t sequence) {
   if (stored_ != nullptr) {
     if (const ChainRecordView* found = stored_segment_.Find(sequence)) return found;

@@ -14,11 +14,11 @@ namespace braid::chains {
 /// Used under the lock of its chain.
 class ChainDraft {
  public:
-  /// What a record is to the chain.
+  /// The verdict on a record.
   enum class Kind { kNew, kStored, kRefused };
   struct Judgement {
     Kind kind = Kind::kRefused;
-    Status status;        // of a refused one
+    Status status;        // of a refused record
     bool breaks = false;  // whether the refusal halts the chain
     ChainHash hash{};
   };
@@ -31,14 +31,14 @@ class ChainDraft {
   Result<Judgement> Judge(const ChainRecord& record, std::span<const int64_t> others);
   /// Adds a record that was judged to be new, with its hash.
   void Accept(const ChainRecord& record, std::span<const int64_t> others, const ChainHash& hash);
-  /// Makes a document of the records that are in none yet.
+  /// Makes a segment document of the records that are in none yet.
   void FinishSegment();
 
   ChainState& state() const { return state_; }
   /// The head as the store is expected to have it, and as it is with the draft.
   const ChainHead& before() const { return before_; }
   const ChainHead& now() const { return now_; }
-  /// The same, for whoever halts the chain.
+  /// The same, for code that halts the chain.
   ChainHead& now() { return now_; }
   /// kLeaseLost if nothing may be appended.
   const Status& lease() const { return lease_; }

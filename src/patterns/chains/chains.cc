@@ -14,7 +14,7 @@ using client::Bson;
 
 namespace {
 
-// A tree over fewer records than the chain has was left behind by a program that knows no trees: it is none.
+// A tree over fewer records than the chain has means that a program version without trees has appended: it is ignored.
 std::optional<ChainTree> TreeOf(const bson_t& document, int64_t records) {
   if (client::IntegerOf(&document, "tree.records") != records) return std::nullopt;
   return ChainTree::FromPeaks(records, client::BinaryOf(&document, "tree.peaks"));
@@ -131,7 +131,7 @@ Status chains::Parts::CreateHead(int64_t chain) {
   filter.Integer("_id", chain);
   Bson fields;
   fields.Integer("seq", 0).Binary("hash", chains::TextOf(chains::kGenesis)).Integer("records", 0).Integer("epoch", 0);
-  if (has_records) {  // else there may be a head by now, and nothing is inserted
+  if (has_records) {  // otherwise another process may have inserted a head by now, and nothing is inserted
     Bson halted;
     halted.Date("at", clock.NowMillis()).Text("why", "the head was lost: it has to be taken from the log");
     fields.Document("halted", halted);
@@ -181,7 +181,8 @@ ChainHead chains::HeadOrHalted(const bson_t& document) {
 void chains::AppendHeadCondition(const ChainHead& head, client::Bson& filter) {
   filter.Integer("_id", head.chain).Integer("seq", head.sequence).Binary("hash", TextOf(head.hash));
   filter.Integer("epoch", head.epoch);
-  // One that was given a tree must not go on without it, and one that somebody else went on with has none any more.
+  // The filter includes whether the head has a tree: a chain that was given a tree must not continue without it, and a
+  // tree is invalid once a program without trees has appended.
   Bson stale;
   if (!head.tree) filter.Document("tree.records", stale.Integer("$ne", head.records));
   if (head.tree && head.records > 0) filter.Integer("tree.records", head.records);

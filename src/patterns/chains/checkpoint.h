@@ -12,11 +12,11 @@ namespace braid::checkpoint_bytes {
 /// The Merkle leaf of a head: the hash of the bytes that it has in checkpoints of a version.
 Sha256Hash LeafOf(const CheckpointHead& head, int64_t version);
 std::vector<Sha256Hash> LeavesOf(const std::vector<CheckpointHead>& heads, int64_t version);
-/// Version 1 is read, but no more made.
+/// Version 1 is still read, but no longer written.
 inline bool IsKnownVersion(int64_t version) { return version == 1 || version == kCheckpointVersion; }
 Status UnknownVersion(int64_t version);
 
-/// OK if a statement says what some checkpoint could; its signature is not looked at. kUnsupportedFormat, kBadValue.
+/// OK if the fields of a statement are valid; the signature is not checked. kUnsupportedFormat, kBadValue.
 Status CheckForm(const SignedStatement& statement);
 
 /// OK if the heads are in order and are those that the statement commits to; kChainBroken.

@@ -11,7 +11,8 @@
 namespace braid::checkpoint_json {
 namespace {
 
-/// More than any object here has. Each name is compared with all before it, so a hostile text must not have many.
+/// More fields than any object here has. Each name is compared with all earlier ones, so a hostile text must not have
+/// many.
 constexpr size_t kFieldsMax = 32;
 
 std::string_view TextOf(const bson_iter_t& value) {

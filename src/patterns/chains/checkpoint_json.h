@@ -16,7 +16,7 @@
 
 namespace braid::checkpoint_json {
 
-/// The longest text that is read. On the way it is BSON, which may be eight times as long and must stay below 2 GiB.
+/// The longest text that is read. It is converted to BSON, which may be eight times as long and must stay below 2 GiB.
 constexpr size_t kTextBytesMax = 128 << 20;
 
 /// Takes the fields of one object, each once. The first error is kept, and ends the reading of all that follows.
@@ -39,7 +39,7 @@ class ObjectReader {
 
   bool ok() const { return status_.ok(); }
   void Fail(Status status);
-  /// The first error; that a field is left over, if there is none.
+  /// The first error; if there is none, an error for a field that was not taken.
   Status Finish();
 
  private:

@@ -38,7 +38,7 @@ void Await(ChainHead& head, AwaitedRecord awaited) {
       std::lower_bound(head.awaits.begin(), head.awaits.end(), awaited.sequence,
                        [](const AwaitedRecord& known, int64_t sequence) { return known.sequence < sequence; });
   if (place != head.awaits.end() && place->sequence == awaited.sequence) {
-    *place = std::move(awaited);  // the latest reason is the one to do something about
+    *place = std::move(awaited);  // the latest reason is the one to act on
   } else if (head.awaits.size() < kAwaitedMax) {
     head.awaits.insert(place, std::move(awaited));
   } else if (!head.broken) {
@@ -93,7 +93,7 @@ void ReadHalt(const bson_t& document, ChainHead& head) {
       if (bson_has_field(&awaited, "held_by")) record.held_by = client::IntegerOf(&awaited, "held_by");
     }
   }
-  // A halt that names nothing it waits for can only be repaired.
+  // A halt without awaited records can only be ended by a repair.
   head.broken = !head.halted.empty() && (head.awaits.empty() || client::BoolOf(&document, "halted.broken"));
 }
 

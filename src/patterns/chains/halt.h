@@ -1,4 +1,4 @@
-// Why a chain does not go on: it is broken and has to be repaired, or it awaits records that were held back (C4, C9).
+// Why a chain is halted: it is broken and has to be repaired, or it awaits records that were held back (C4, C9).
 #pragma once
 
 #include "braid/chains.h"
@@ -6,22 +6,22 @@
 
 namespace braid::chains {
 
-/// Records that one chain awaits at most; with one more it has to be repaired.
+/// The most records that one chain can await; with one more it has to be repaired.
 inline constexpr size_t kAwaitedMax = 1000;
 
-/// Whether the chain does not accept a new record with this sequence. What comes before all awaited records is
-/// accepted.
+/// Whether the chain refuses a new record with this sequence. Records before all awaited ones are accepted.
 bool IsHaltedFor(const ChainHead& head, int64_t sequence);
 /// kChainHalted: what has to happen before the chain accepts the record.
 Status WhyHalted(const ChainHead& head);
 
-/// Only a repair makes the chain go on.
+/// Marks the chain as broken: only a repair ends the halt.
 void Break(ChainHead& head, std::string why);
-/// Nothing after the record is accepted until it is appended; no change if the chain has passed it.
+/// Makes the chain await the record: nothing after it is accepted until it is appended. No change if the head is past
+/// it.
 void Await(ChainHead& head, AwaitedRecord awaited);
-/// After the head has moved: what was awaited and is passed now is not awaited any more.
+/// Called after the head has moved: removes the awaited records that the head has reached.
 void ForgetPassed(ChainHead& head);
-/// The chain is not broken any more; what it awaits stays.
+/// The chain is no longer broken; it still awaits the same records.
 void Mend(ChainHead& head);
 
 /// The field `halted` of a head's document, and its contents back.

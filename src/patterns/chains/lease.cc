@@ -1,4 +1,4 @@
-// Leases: which process may extend a chain, and the epoch that fences off the owner before it (C10).
+// Leases: which process may extend a chain, and the epoch that fences off the previous owner (C10).
 #include <algorithm>
 #include <optional>
 
@@ -39,7 +39,7 @@ Status PutLease(Transaction& transaction, const std::string& leases, const Lease
   return transaction.UpdateOnes(leases, {&update, 1}).status();
 }
 
-// The head's epoch is the one that counts: it becomes one more, and the fence is up.
+// The head's epoch is the fence: incrementing it shuts out the previous owner.
 Status RaiseEpoch(Transaction& transaction, const std::string& heads, int64_t chain, int64_t& epoch) {
   Bson filter;
   filter.Integer("_id", chain);
@@ -105,7 +105,8 @@ Result<std::vector<int64_t>> Chains::RenewLeases() {
         const int64_t until = parts_->clock.NowMillis() + parts_->options.lease_ttl.count();
         for (const auto& [chain, epoch] : held) {
           if (std::find(ours.begin(), ours.end(), std::pair(chain, epoch)) == ours.end()) continue;
-          // Given up meanwhile. If that commits after this look, it is a conflict, and the look is taken again.
+          // The lease was released meanwhile. If the release commits after this read, the transaction conflicts and
+          // reads again.
           if (parts_->StateOf(chain).lease.load() != epoch) continue;
           BRAID_CHECK_OK(PutLease(transaction, parts_->leases, {chain, parts_->options.owner, epoch, until}));
         }
@@ -121,7 +122,7 @@ Result<std::vector<int64_t>> Chains::RenewLeases() {
 
 Status Chains::ReleaseLease(int64_t chain) {
   chains::ChainState& state = parts_->StateOf(chain);
-  const std::lock_guard lock(state.mu);  // a commit under way is finished first
+  const std::lock_guard lock(state.mu);  // wait for a commit of this chain to finish
   const int64_t epoch = state.lease.exchange(0);
   if (epoch == 0) return {};
   return RunTransaction(parts_->clients, {.database = parts_->options.database},

@@ -12,8 +12,8 @@ namespace {
 
 using client::Bson;
 
-// Replies of about so many bytes: larger ones leave the caches before they are looked at, and memory of their size is
-// asked for and given back for each. How large segments are shows with the first ones.
+// The target size of replies: larger ones leave the CPU caches before they are read, and their memory is allocated and
+// freed for each. The first segments show how large segments are.
 constexpr int64_t kReplyBytes = 256 << 10;
 constexpr int64_t kFirstReply = 8;
 constexpr int64_t kReplyMost = 1000;
@@ -131,7 +131,7 @@ Status FindSegments(mongoc_client_t* client, const ChainsOptions& options, const
   }
 }
 
-// From one chain to the next by the index: the cost is of the chains, not of the segments.
+// Skips from one chain to the next by the index: the cost grows with the chains, not with the segments.
 Result<std::vector<int64_t>> ChainsInLog(mongoc_client_t* client, const ChainsOptions& options) {
   Bson sort;
   sort.Integer("symbol_id", 1);

@@ -47,7 +47,7 @@ Result<std::vector<int64_t>> ChainsInLog(mongoc_client_t* client, const ChainsOp
 Result<std::vector<int64_t>> ChainsWithHead(mongoc_client_t* client, const ChainsOptions& options,
                                             const std::string& heads);
 
-/// What becomes of the segments of a chain, in the order of last_seq.
+/// Receives the segments of a chain, in the order of last_seq.
 struct SalvageTarget {
   std::function<void(const bson_t&)> on_segment;
   /// Records after one sequence and up to another (0: to the end) cannot be read.
@@ -56,8 +56,9 @@ struct SalvageTarget {
   std::function<void(std::string_view why)> on_index_lost;
 };
 
-/// Reads the segments that end after a sequence one by one, each by its entry in the index, so that only those are lost
-/// that lie in a damaged place. Without the index they are found by _id. An error: the store failed in another way.
+/// Reads the segments that end after a sequence one by one, each by its entry in the index, so that only segments in a
+/// damaged place are lost. Without the index they are found by _id. An error means that the store failed in another
+/// way.
 Status Salvage(mongoc_client_t* client, const ChainsOptions& options, int64_t chain, int64_t after,
                const SalvageTarget& target);
 

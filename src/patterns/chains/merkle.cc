@@ -115,7 +115,7 @@ ChainHash ChainTree::Root() const {
   return root;
 }
 
-// As in counting: every one at the end of the number is carried, and two trees of one size become one.
+// As in binary counting: each trailing 1 bit is carried, which merges two trees of the same size into one.
 void ChainTree::Add(const ChainHash& hash, int64_t sequence, std::vector<ChainTreeNode>& complete) {
   ChainHash node = hash;
   const int carries = std::countr_one(static_cast<uint64_t>(records_));

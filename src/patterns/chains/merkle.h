@@ -1,5 +1,6 @@
-// Merkle trees as in RFC 6962, section 2.1: leaves and inner nodes are hashed with different prefixes, so that neither
-// passes for the other, and an odd node is carried up, never doubled, so that no two lists have the same root.
+// Merkle trees as in RFC 6962, section 2.1: leaves and inner nodes are hashed with different prefixes, so that one
+// cannot be mistaken for the other, and an odd node is carried up, never doubled, so that no two lists have the same
+// root.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ struct Position {
   uint64_t leaf_count = 0;
 };
 
-/// The root that a leaf and its path give. kChainBroken if a tree of that size has no such leaf, or the path is not as
-/// long as it must be for that leaf.
+/// The root that follows from a leaf and its path. kChainBroken if a tree of that size has no such leaf, or the path
+/// has the wrong length for that leaf.
 Result<Sha256Hash> RootFromPath(const Sha256Hash& leaf, Position position, std::span<const Sha256Hash> path);
 
 }  // namespace braid::merkle

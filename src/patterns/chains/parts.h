@@ -15,9 +15,9 @@
 
 namespace braid::chains {
 
-/// A head's document; kRecordDamaged if it is no head.
+/// Parses a head's document; kRecordDamaged if it is not a head.
 Result<ChainHead> HeadOf(const bson_t& document);
-/// The same, but one that is no head comes as halted: appends are refused, and the chain can be repaired from the log.
+/// The same, but a damaged head is returned as halted: appends are refused, and the chain can be repaired from the log.
 ChainHead HeadOrHalted(const bson_t& document);
 /// The field `tree` of a head's document, if it has one.
 void AppendTree(const ChainHead& head, client::Bson& fields);
@@ -27,10 +27,10 @@ void AppendHeadCondition(const ChainHead& head, client::Bson& filter);
 
 /// A chain as this process sees it.
 struct ChainState {
-  std::mutex mu;                   // held over a commit, so that appends to one chain take turns
-  bool known = false;              // whether `head` is worth trying; the store decides at the commit. Guarded by mu
-  ChainHead head;                  // guarded by mu
-  std::atomic<int64_t> lease = 0;  // the epoch we hold it under; 0: none
+  std::mutex mu;       // held during a commit, so that appends to one chain take turns
+  bool known = false;  // whether `head` may be current; the commit checks it against the store. Guarded by mu
+  ChainHead head;      // guarded by mu
+  std::atomic<int64_t> lease = 0;  // the epoch of our lease; 0: none
 };
 
 struct Parts {
@@ -49,8 +49,8 @@ struct Parts {
   Status ExpectLog();
   /// The heads of some chains (all if none is named), ascending, in one snapshot; unknown chains are left out.
   Result<std::vector<ChainHead>> LoadHeads(std::span<const int64_t> numbers);
-  /// Makes sure that a chain has a head's document; it begins before the first record. One that was lost comes back
-  /// halted: where the chain ends, only the log can tell.
+  /// Makes sure that a chain has a head document, which stands before the first record. A lost head is inserted as
+  /// halted, because only the log can tell where the chain ends.
   Status CreateHead(int64_t chain);
 
   Clients& clients;

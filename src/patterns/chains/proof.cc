@@ -1,5 +1,5 @@
-// Inclusion proofs: made from a checkpoint and a record's place in its chain's tree, checked without either, and their
-// JSON.
+// Inclusion proofs: making them from a checkpoint and a record's place in its chain's tree, checking them without
+// either, and their JSON.
 #include <algorithm>
 #include <functional>
 
@@ -13,7 +13,7 @@
 namespace braid {
 namespace {
 
-/// The hash of a record, whose other chains must be in the one order that is hashed.
+/// The hash of a record, whose other chains must be ascending, as they are hashed.
 Result<Sha256Hash> HashOfProven(const ProvenRecord& record, const RecordHash& hash_of) {
   if (record.sequence < 0) return Status(Code::kChainBroken, StrCat("the record has the sequence ", record.sequence));
   const bool ascending = std::ranges::adjacent_find(record.also, std::greater_equal<>()) == record.also.end();

@@ -22,7 +22,7 @@ namespace {
 using client::Bson;
 
 constexpr size_t kNodesAtOnce = 1000;
-// Each failed attempt means that others appended, and leaves less to read for the next.
+// Each failed attempt means that others have appended, and the next attempt has less to read.
 constexpr int kTreeAttemptsMax = 1000;
 constexpr Code kMovedOn = Code::kConflictingOperationInProgress;
 
@@ -64,12 +64,12 @@ Status KeepRepair(Transaction& transaction, Parts& parts, const RepairOptions& o
   return transaction.Insert(parts.repairs, documents);
 }
 
-/// A chain's end as its log has it, with all before it verified.
+/// The end of a chain according to its log; all records before it were verified.
 class LogTail {
  public:
   LogTail(Parts& parts, int64_t chain);
-  /// Reads what is new in the log and stores the tree's nodes over it: they follow from the records alone, so that they
-  /// may be there before the head says so. kRecordDamaged if the log is not sound.
+  /// Reads the new part of the log and stores the tree's nodes for it. The nodes depend on the records alone, so they
+  /// may be stored before the head is updated. kRecordDamaged if the log does not verify.
   Status ReadOn();
   ChainHead Head() const;
 
@@ -121,7 +121,7 @@ ChainHead LogTail::Head() const {
           .tree = verifier_.tree()};
 }
 
-// The tree becomes the head's if the chain still ends where the log was read to.
+// The head gets the tree if the chain still ends where the reading of the log ended.
 Status SetTree(Transaction& transaction, Parts& parts, const RepairOptions& options, const ChainHead& from_log) {
   Bson by_chain;
   by_chain.Integer("_id", from_log.chain);
@@ -206,14 +206,14 @@ class Repairing {
       if (head.ok()) before = *std::move(head);
       return Status();
     }));
-    // A lost head loses its epoch: the lease's keeps the fence where it was.
+    // A lost head has lost its epoch: the lease's epoch keeps the fence where it was.
     BRAID_CHECK_OK(transaction.Find(parts_.leases, by_chain_.get(), [&](const bson_t& document) {
       epoch = std::max(epoch, client::IntegerOf(&document, "epoch"));
       return Status();
     }));
     ChainHead after;
     if (from_log) {
-      // The log may have grown since it was read. The head must not go back: records would be forgotten.
+      // The log may have grown since it was read. The head must not move back, or records would be lost.
       if (moved) {
         return Status(Code::kConflictingOperationInProgress,
                       StrCat("chain ", chain_, " was written to meanwhile; its head is not taken from the log"));

@@ -26,8 +26,8 @@ constexpr size_t kHeaderBytes = 44;
 constexpr size_t kHashBytes = 32;
 constexpr size_t kRecordHeaderBytes = 16;
 
-// Appends the compressed bytes to `to`; false, with `to` as it was, if they are hardly fewer: every
-// reader has to decompress them. Headers alone make random payloads shrink.
+// Appends the compressed bytes to `to`; false, with `to` unchanged, if that hardly saves anything, because every reader
+// has to decompress it. (The headers alone make segments with random payloads a little smaller.)
 bool Compress(const std::string& plain, int level, std::string& to) {
   thread_local const Compressor context(ZSTD_createCCtx());
   BRAID_ASSERT(context != nullptr);
@@ -113,7 +113,7 @@ Status Segment::Read(const bson_t& document) {
   return {};
 }
 
-// Every field once, of its type, and no other.
+// Exactly these fields, each once and of its type.
 Status Segment::ReadFields(const bson_t& document) {
   const auto integer = [](const bson_iter_t& field, int64_t& to) {
     if (BSON_ITER_HOLDS_INT64(&field)) to = bson_iter_int64(&field);
@@ -192,7 +192,7 @@ Status Segment::ReadData() {
     return ReadRecords(packed, count, hashes);
   }
   if (seal != SealOf(packed)) return damaged("the compressed bytes were changed");
-  // The frame says its size too. One that lies must not make us ask for memory.
+  // The frame states its size, too. A false size must not make us allocate memory.
   if (plain_size > (64u << 20) || ZSTD_getFrameContentSize(packed.data(), packed.size()) != plain_size) {
     return damaged(StrCat("the compressed records are not ", plain_size, " bytes"));
   }

@@ -12,7 +12,7 @@
 
 namespace braid::chains {
 
-/// Collects records and makes a document of them. Can be filled again without asking for memory again.
+/// Collects records and makes a document of them. Can be filled again without allocating memory again.
 class SegmentBuilder {
  public:
   struct Stamp {
@@ -37,11 +37,12 @@ class SegmentBuilder {
   std::string plain_;
 };
 
-/// A document of the log, taken apart. The records live as long as it and the document do, until the next Read().
+/// A parsed document of the log. The records are views that are valid until the next Read(), as long as this object and
+/// the document exist.
 class Segment {
  public:
-  /// Checks everything but the records' hashes and their link to what comes before. kRecordDamaged: there are no
-  /// records to be had from it. Otherwise problems() says which of the redundant fields differ.
+  /// Checks everything but the records' hashes and their link to what comes before. kRecordDamaged: no records can be
+  /// read from it. Otherwise problems() says which of the redundant fields differ.
   Status Read(const bson_t& document);
 
   const std::vector<std::string>& problems() const { return problems_; }

@@ -9,7 +9,7 @@ std::optional<int64_t> RecentSequences::Claim(int64_t sequence, int64_t chain) {
   if (places_.empty()) places_.resize(kPlaces);
   Place& place = places_[static_cast<uint64_t>(sequence) % kPlaces];
   if (place.sequence == sequence && place.chain != chain) return place.chain;
-  if (sequence > place.sequence) place = {sequence, chain};  // an old one must not push out a newer
+  if (sequence > place.sequence) place = {sequence, chain};  // an old sequence must not displace a newer one
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
-// Sequences are global: no two records of one log may have the same (F2). What an append can tell cheaply, and what a
-// verification tells always.
+// Sequences are global: no two records of one log may have the same (F2). An append checks this cheaply for recent
+// sequences, a verification for all of them.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace braid::chains {
 
-/// Which chain has which of the latest sequences, as far as this process appended them. Sequences are dense, so that a
-/// table with one place for each sequence modulo its size holds the latest of them. Any thread.
+/// Which chain has which of the latest sequences, as far as this process appended them. Sequences are dense, so a table
+/// with one slot per sequence modulo its size holds the latest ones. Any thread.
 class RecentSequences {
  public:
   /// Notes the record of a chain. If another chain has the sequence, nothing is noted and that chain is given.
@@ -47,7 +47,7 @@ class AllSequences {
   std::set<int64_t> repeated_ BRAID_GUARDED_BY(mu_);
 };
 
-/// Whether a record stands for itself in this chain: one of several chains does only in the smallest.
+/// Whether a record is counted in this chain: a record of several chains is counted only in the smallest.
 inline bool IsFirstOfItsChains(const ChainRecordView& record) {
   return record.also.empty() || record.chain < record.also.front();
 }

@@ -78,7 +78,7 @@ Status WriteNewFile(const std::filesystem::path& path, std::string_view text, mo
   Status status;
   if (!WriteAll(file, text)) status = FileError(path, "cannot write");
   if (close(file) != 0 && status.ok()) status = FileError(path, "cannot close");
-  if (!status.ok()) unlink(path.c_str());  // half a key helps nobody, and would be in the way of the next attempt
+  if (!status.ok()) unlink(path.c_str());  // half a key is of no use, and would block the next attempt
   return status;
 }
 
@@ -114,7 +114,7 @@ using BioPtr = std::unique_ptr<BIO, Releaser<BIO_free_all>>;
 
 const uint8_t* Data(std::string_view bytes) { return reinterpret_cast<const uint8_t*>(bytes.data()); }
 
-/// Without it OpenSSL would ask for the password of an encrypted key on the terminal.
+/// Without this callback OpenSSL would ask on the terminal for the password of an encrypted key.
 int NoPassword(char*, int, int, void*) { return -1; }
 
 KeyPtr PrivateHandle(const SigningKey::Seed& seed) {
@@ -123,7 +123,7 @@ KeyPtr PrivateHandle(const SigningKey::Seed& seed) {
   return key;
 }
 
-/// Every 32 bytes are taken; whether they are a point of the curve shows when they are used.
+/// Any 32 bytes are accepted; whether they are a point of the curve is checked when they are used.
 KeyPtr PublicHandle(const PublicKey::Bytes& bytes) {
   KeyPtr key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes.data(), bytes.size()));
   BRAID_ASSERT(key != nullptr);

@@ -21,7 +21,7 @@ inline std::string HexOf(std::span<const uint8_t> bytes) {
   return Hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// The bytes of lower-case hexadecimal, the only spelling that is read, so that a value has one text. The message of
+/// The bytes of lower-case hexadecimal, the only accepted form, so that each value has exactly one text. The message of
 /// kFailedToParse says what is wrong with it.
 Result<std::string> BytesOfHex(std::string_view hex);
 
@@ -31,7 +31,7 @@ Status FillFromHex(std::string_view hex, std::span<uint8_t> out);
 /// A file that is there already is left alone: kIllegalOperation. Durable when OK.
 Status WriteNewFile(const std::filesystem::path& path, std::string_view text, mode_t mode);
 
-/// The text of a key file; kFailedToParse if it is longer than any.
+/// The text of a key file; kFailedToParse if it is longer than any key file.
 Result<std::string> ReadKeyFile(const std::filesystem::path& path);
 
 }  // namespace braid::signing

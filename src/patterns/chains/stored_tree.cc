@@ -1,5 +1,5 @@
-// The nodes of a chain's tree in the store, and Chains::PlaceOf and RootAt, which find their way through the tree by
-// these nodes and the records below them.
+// The nodes of a chain's tree in the store, and Chains::PlaceOf and RootAt, which compute paths and roots from these
+// nodes and the records below them.
 #include "patterns/chains/stored_tree.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ struct TreeRange {
   int64_t count = 0;
 };
 
-/// The part of a range that has a node of its own, or the rest at its end that has none yet.
+/// A part of a range: one that has a node, or the remainder at the end that has none yet.
 struct TreePart {
   TreeRange range;
   int64_t last_sequence = 0;  ///< at least the one of its last record
@@ -76,8 +76,8 @@ class TreeReader {
   TreeReader(Parts& parts, int64_t chain, int64_t head_sequence)
       : parts_(parts), chain_(chain), head_sequence_(head_sequence) {}
 
-  // What the tree over a range consists of, in order: at most 2^8 parts, of which only the last may be incomplete. That
-  // the tree over the parts is the tree over the records is how RFC 6962 cuts: at powers of two.
+  // The parts of the tree over a range, in order: at most 2^8, of which only the last may be incomplete. The tree over
+  // the parts equals the tree over the records, because RFC 6962 splits at powers of two.
   Result<std::vector<TreePart>> PartsOf(const TreeRange& range) {
     BRAID_ASSERT(range.first >= 0 && range.count > 0);
     int level = 0;
@@ -137,7 +137,7 @@ class TreeReader {
   const int64_t head_sequence_;
 };
 
-/// The record itself; its place is for the caller.
+/// Fills in the record itself; the caller fills in its place.
 Result<ChainPlace> RecordAt(Parts& parts, int64_t chain, int64_t sequence) {
   ChainReader reader(parts, {.chain = chain, .from = sequence, .to = sequence});
   ChainPlace place;

@@ -11,14 +11,14 @@
 
 namespace braid::chains {
 
-/// Writes nodes, those that are there already anew: what a chain had before its end was lost must not be in the way.
+/// Writes nodes and replaces existing ones: nodes may be left over from before a chain lost its end.
 Status PutNodes(Transaction& transaction, const std::string& collection, int64_t chain,
                 std::span<const ChainTreeNode> nodes);
 
-/// The nodes of one level, `count` from number `first` on. kRecordDamaged if they are not all there.
+/// The nodes of one level, `count` from number `first` on. kRecordDamaged if any is missing.
 Result<std::vector<ChainTreeNode>> ReadNodes(Parts& parts, int64_t chain, int level, int64_t first, int64_t count);
 
-/// Calls `each` with every node that a chain has, by level and number. One that is no node comes as a problem.
+/// Calls `each` with every node that a chain has, by level and number. An invalid document is reported as a problem.
 Status EachNode(Parts& parts, int64_t chain, const std::function<void(const Result<ChainTreeNode>&)>& each);
 
 /// Removes the nodes of a chain that are over more than its first `records` records.

@@ -12,7 +12,7 @@
 
 namespace braid::chains {
 
-/// A store with a log in it that nobody else uses.
+/// A store with a log of its own.
 class ChainsStoreTest : public test::StoreTest {
  protected:
   ChainsOptions Options(const std::string& owner = "") const {
@@ -64,7 +64,7 @@ class ChainsStoreTest : public test::StoreTest {
     while (mongoc_cursor_next(cursor.get(), &document)) documents.emplace_back(bson_copy(document));
     return documents;
   }
-  /// Takes every document of a collection away and puts these there.
+  /// Replaces all documents of a collection by these.
   void Replace(const std::string& collection, const std::vector<client::BsonPtr>& documents) {
     const Client client = store_.clients().Acquire();
     const client::Bson all;

@@ -1,6 +1,6 @@
-// Chains::Verify: which chains there are, each chain by itself with whatever of it can still be read if the store's
-// files are damaged, the stored nodes of its tree against the tree that its records give, and at the end what chains
-// say of each other.
+// Chains::Verify: finds the chains, verifies each one (if the store's files are damaged, the parts that can still be
+// read), compares the stored nodes of its tree with the tree computed from its records, and finally checks the records
+// that chains share.
 #include "patterns/chains/verification.h"
 
 #include <algorithm>
@@ -48,8 +48,8 @@ Result<VerifyReport> Verification::Run() {
   return std::move(report_);
 }
 
-// Those with a head and those with segments: each should have both. If one of the two cannot be read, the chains are
-// those of the other, and what is wrong shows with them.
+// All chains with a head and all chains with segments: each should have both. If one of the two lists cannot be read,
+// the other one is used, and verifying its chains shows what is wrong.
 Result<std::vector<int64_t>> Verification::ChainsToVerify() {
   std::vector<int64_t> chains = options_.chains;
   if (chains.empty()) {
@@ -66,7 +66,7 @@ Result<std::vector<int64_t>> Verification::ChainsToVerify() {
   return chains;
 }
 
-// A record that a chain shares with another must be in that chain, too (C9). Costs 24 bytes a shared record and
+// A record that a chain shares with another must be in that chain, too (C9). Costs 24 bytes per shared record and
 // chain.
 Status Verification::CompareShared() {
   std::vector<ChainVerifier::Shared> shared = TakeShared();
@@ -74,7 +74,7 @@ Status Verification::CompareShared() {
   for (const ChainVerifier::Shared& side : shared) {
     const ChainVerifier::Shared mirror{side.sequence, side.other, side.chain};
     if (std::binary_search(shared.begin(), shared.end(), mirror)) continue;
-    // Not among the chains to verify, or committed since that chain was read: so it is looked up.
+    // The other chain is not verified, or the record was committed after that chain was read: so it is looked up.
     const Result<Has> stored = Find(side.other, side.sequence);
     if (!stored.ok() && !IsLost(stored.error())) return stored.error();
     if (stored.ok() && *stored != Has::kNo) continue;
@@ -182,7 +182,7 @@ Status Verification::ReadSegments(int64_t chain, ChainVerifier& verifier) {
     Progress(verifier.records() - told);
     told = verifier.records();
   };
-  // While there are as many chains as threads, none is idle that could help with this one.
+  // While there are as many chains as threads, no thread is idle that could help with this chain.
   while (chains_left_ >= threads_) {
     BRAID_TRY(const bson_t* document, cursor.Next());
     if (document == nullptr) return {};
@@ -195,7 +195,7 @@ Status Verification::ReadSegments(int64_t chain, ChainVerifier& verifier) {
   });
 }
 
-// After the store came upon a damaged place.
+// Used after the store has met a damaged place.
 Status Verification::ReadWhatIsLeft(int64_t chain, ChainVerifier& verifier) {
   const Client client = parts_.clients.Acquire();
   const int64_t after = std::max(verifier.last_sequence(), options_.from_sequence - 1);
@@ -221,7 +221,7 @@ void Verification::Progress(int64_t more) {
 Status Verification::CompareNodes(int64_t chain, const ChainVerifier& verifier) {
   std::map<std::pair<int, int64_t>, ChainTreeNode> missing;
   for (const ChainTreeNode& node : verifier.nodes()) missing.emplace(std::pair(node.level, node.number), node);
-  std::vector<ChainTreeNode> past;  // over records that were not there yet, or are not at all
+  std::vector<ChainTreeNode> past;  // covers records that were not stored yet, or do not exist
   const Status read = EachNode(parts_, chain, [&](const Result<ChainTreeNode>& stored) {
     if (!stored.ok()) return AddDamage({chain, verifier.last_sequence(), std::string(stored.error().message())});
     const auto expected = missing.find({stored->level, stored->number});

@@ -20,7 +20,7 @@ class Verification {
   Result<VerifyReport> Run();
 
  private:
-  // What chains say of each other.
+  // Checks between chains: shared records and duplicate sequences.
   Result<std::vector<int64_t>> ChainsToVerify();
   Status CompareShared();
   Status NameRepeated(const std::vector<int64_t>& chains);
@@ -28,7 +28,7 @@ class Verification {
   Result<Has> Find(int64_t chain, int64_t sequence);
   Status Failure();
   std::vector<ChainVerifier::Shared> TakeShared();
-  /// True, and one more damage is counted, if the report names as many as it may.
+  /// If the report already lists as many damages as it may, counts one more and returns true.
   bool CountedOnly();
   void AddDamage(ChainDamage damage);
 

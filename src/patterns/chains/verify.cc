@@ -51,7 +51,7 @@ void ChainVerifier::Add(const SegmentCheck& check) {
                           HexOf(segment.prev_hash()), "; it was changed, or records before it are missing"));
     computed_ = hash_;
   }
-  // From here on as the segment has it, with the other hash as the second choice, so that one fault is named once.
+  // Continues with the segment's hash and keeps the other one as an alternative, so that one fault is reported once.
   hash_ = segment.prev_hash();
   linked_ = true;
   auto wrong = check.wrong.begin();
@@ -62,18 +62,19 @@ void ChainVerifier::Add(const SegmentCheck& check) {
   }
 }
 
-// The next segment is taken to begin with the hash that these end with.
+// The next segment is assumed to continue from the hash that this one ends with.
 void ChainVerifier::AddUnreadable(int64_t sequence, int64_t last, std::string what) {
   Damaged(sequence, std::move(what));
   unreadable_ = true;
   linked_ = false;
   computed_.reset();
   sequence_ = std::max(sequence_, last);
-  if (expected_ && expected_->sequence <= sequence_) expected_seen_ = true;  // cannot be told: the segment is named
+  if (expected_ && expected_->sequence <= sequence_) expected_seen_ = true;  // not known: the segment is named
 }
 
-// A stored hash that does not fit says that contents or hash were changed; the next record, which names the hash, tells
-// which: it fits the stored hash or the computed one. `hash`: the one that fits the stored hash before it.
+// A stored hash that differs from the computed one means that contents or hash were changed. The next record's
+// prev_hash tells which: it equals either the stored hash or the computed one. `hash`: the one computed from the stored
+// hash before it.
 void ChainVerifier::AddRecord(const ChainRecordView& record, ChainHash hash) {
   ++records_;
   payload_bytes_ += static_cast<int64_t>(record.payload.size());
@@ -98,7 +99,7 @@ void ChainVerifier::AddRecord(const ChainRecordView& record, ChainHash hash) {
   if (expected_ && expected_->sequence == record.sequence) CompareHead(record);
 }
 
-// A tree over records of which something is wrong would be wrong, too: that is named once.
+// If the records are damaged, their tree differs, too; the fault is reported only once.
 void ChainVerifier::CompareHead(const ChainRecordView& record) {
   expected_seen_ = true;
   if (expected_->hash != record.hash) {

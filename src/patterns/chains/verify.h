@@ -15,7 +15,7 @@
 
 namespace braid::chains {
 
-/// What can be told of a segment without those before it: nearly all of the work, and any thread can do it.
+/// The checks of a segment that do not need the segments before it: nearly all of the work, and any thread can do it.
 struct SegmentCheck {
   /// The document must live as long as the check is used.
   void Run(int64_t chain, const bson_t& document);
@@ -32,7 +32,7 @@ struct SegmentCheck {
   int64_t last_sequence = 0;
 };
 
-/// Pure: is fed the segments of one chain in their order, and says what is wrong with them.
+/// Takes the segments of one chain in their order and reports what is wrong with them. No store, no clock.
 class ChainVerifier {
  public:
   using OnDamage = std::function<void(ChainDamage)>;
@@ -50,7 +50,7 @@ class ChainVerifier {
 
   void Add(const bson_t& document);
   void Add(const SegmentCheck& check);
-  /// Instead of segments that cannot be read: `last` is the sequence they end with, as far as that is known.
+  /// Called in place of segments that cannot be read: `last` is their last sequence, as far as it is known.
   void AddUnreadable(int64_t sequence, int64_t last, std::string what);
   /// After the last segment. `before` and `after` are the head as it was before the first segment was read and after
   /// the last: a chain may grow meanwhile, but what the head said must be there, and nothing may be past it.
@@ -69,7 +69,7 @@ class ChainVerifier {
   const std::vector<ChainTreeNode>& nodes() const { return nodes_; }
   /// Called with each segment that could be read. May be empty.
   void OnSegment(std::function<void(const Segment&)> on_segment) { on_segment_ = std::move(on_segment); }
-  /// To be told whether the head as it was at the beginning is a record of the chain.
+  /// Asks whether the head as it was at the beginning is a record of the chain.
   void ExpectHead(const ChainHead& head) { expected_ = head; }
 
  private:
@@ -100,7 +100,7 @@ class ChainVerifier {
   std::vector<ChainTreeNode> nodes_;
 };
 
-/// The rest of a cursor, checked by this thread and by workers that are idle.
+/// The remaining segments of a cursor, checked by this thread and by idle workers.
 class CheckedSegments {
  public:
   CheckedSegments(SegmentCursor& cursor, int64_t chain, Workers& helpers)

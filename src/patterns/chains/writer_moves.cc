@@ -9,7 +9,7 @@
 
 namespace braid::chains {
 
-// A thread once started is kept: a chain may get and lose its own writer many times.
+// Started threads are kept: a chain may get and lose a dedicated writer many times.
 WriterThreads::Writer& WriterThreads::NewWriter() {
   if (!spare_.empty()) {
     Writer& writer = *spare_.back();
@@ -28,7 +28,7 @@ WriterThreads::Writer& WriterThreads::LeastBusy() {
                             [](const Writer* a, const Writer* b) { return a->chains < b->chains; });
 }
 
-// A batch under way stays with the old writer until it is done; only then can the new one take of the queue.
+// A batch that is being committed stays with the old writer; the new one can take from the queue only when it is done.
 void WriterThreads::Move(Queue& queue, Writer& to) {
   Writer& from = *queue.writer;
   if (&from == &to) return;
@@ -117,7 +117,7 @@ void WriterThreads::Supervise() {
   }
 }
 
-// Fewer records than a batch tell nothing.
+// Fewer records than one batch are not enough to judge by.
 void WriterThreads::MoveHotChains() {
   int64_t total = 0;
   for (const auto& [chain, queue] : queues_) total += queue->taken;

@@ -37,7 +37,7 @@ Status WriterThreads::Submit(ChainRecord record, Done done, WhenFull when_full) 
   if (!item->record.also.empty()) {
     item->queues.push_back(&queue);
     for (const int64_t other : item->record.also) item->queues.push_back(&QueueOf(other));
-    // A chain that is named twice is refused later; it must not wait for itself until then.
+    // A record that names a chain twice is refused later; until then it must not wait for itself.
     std::sort(item->queues.begin(), item->queues.end());
     item->queues.erase(std::unique(item->queues.begin(), item->queues.end()), item->queues.end());
   }
@@ -113,7 +113,7 @@ Status WriterThreads::Stop(std::chrono::milliseconds patience) {
   for (const auto& writer : all_) writer->wake.NotifyAll();
   idle_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return outstanding_ == 0; });
   for (const auto& writer : all_) writer->wake.NotifyAll();
-  std::vector<std::thread*> threads{&supervisor_};  // those of all writers: there are no new ones any more
+  std::vector<std::thread*> threads{&supervisor_};  // the threads of all writers: no new ones are started any more
   for (const auto& writer : all_) threads.push_back(&writer->thread);
   lock.Unlock();
   for (std::thread* thread : threads) thread->join();
@@ -121,7 +121,7 @@ Status WriterThreads::Stop(std::chrono::milliseconds patience) {
   return gave_up_;
 }
 
-// What one writer's thread does: wait for a batch, take it, commit it, tell everyone.
+// The loop of one writer's thread: wait for a batch, take it, commit it, call the callbacks.
 
 void WriterThreads::Run(Writer& writer) {
   MutexLock lock(mu_);
@@ -161,14 +161,14 @@ void WriterThreads::Collect(Writer& writer, Batch& batch) {
       taken = Take(queue, batch);
     }
     if (taken == Taken::kTooLarge) {
-      if (queue.busy == nullptr) List(queue);  // else the end of this batch does it
+      if (queue.busy == nullptr) List(queue);  // otherwise the end of this batch does it
       break;
     }
   }
 }
 
 // Takes the queue's first item, if it fits and, for one of several chains, if it is the first of all of them; if it is
-// not, the last of the other chains to come so far will take it.
+// not, the item is taken through the last of its chains where it becomes the first.
 WriterThreads::Taken WriterThreads::Take(Queue& queue, Batch& batch) {
   BRAID_ASSERT(!queue.items.empty());
   const std::shared_ptr<Item> item = queue.items.front();
@@ -246,7 +246,7 @@ Result<std::vector<Appended>> WriterThreads::AppendUntilDone(Writer& writer, con
 void WriterThreads::Finish(Batch& batch) {
   BRAID_ASSERT(outstanding_ >= batch.items.size());
   for (Queue* queue : batch.queues) {
-    BRAID_ASSERT(queue->busy == &batch);  // nobody else took of it meanwhile
+    BRAID_ASSERT(queue->busy == &batch);  // no other thread took from it meanwhile
     queue->busy = nullptr;
     if (!queue->items.empty()) List(*queue);
   }

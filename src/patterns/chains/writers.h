@@ -1,7 +1,7 @@
 // The threads behind ChainWriters. Every chain has one queue, and every queue belongs to one writer at a time. A queue
-// is busy while a batch with its records is being committed; nobody takes more of it then. So a chain may change its
-// writer at any moment: the new one cannot start before the old one's batch is done, and what is queued keeps its order
-// (C3, C7).
+// is busy while a batch with its records is being committed; no thread takes more from it then. So a chain may change
+// its writer at any moment: the new one cannot start before the old one's batch is done, and what is queued keeps its
+// order (C3, C7).
 //
 // A record of several chains stands in the queue of each, put there at one moment, and is taken when it is the first in
 // all of them and none is busy. All such records stand in the same order in all queues, so there is always one that can
@@ -91,7 +91,7 @@ class WriterThreads {
   void List(Queue& queue) BRAID_REQUIRES(mu_);
   void Unlist(Queue& queue) BRAID_REQUIRES(mu_);
 
-  // A writer's thread: waits for a batch, takes it, commits it and tells everyone.
+  // A writer's thread: waits for a batch, takes it, commits it and calls the callbacks.
   void Run(Writer& writer);
   bool AwaitBatch(Writer& writer, MutexLock& lock) BRAID_REQUIRES(mu_);
   void Collect(Writer& writer, Batch& batch) BRAID_REQUIRES(mu_);

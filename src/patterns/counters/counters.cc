@@ -82,7 +82,7 @@ Result<Merged> Merge(const CounterOptions& options, std::span<const Counters::In
   return merged;
 }
 
-// The store refuses an $inc beyond 64 bits with a code that it has for many things.
+// The store refuses an $inc beyond 64 bits with a code that it also uses for other errors.
 Status NameOverflow(const CounterOptions& options, const Status& status) {
   if (status.code() != Code::kBadValue || status.message().find("$inc") == std::string_view::npos) return status;
   return Status(Code::kOverflow, StrCat("a counter of ", options.collection, " would overflow: ", status.message()));
@@ -177,7 +177,7 @@ Result<int64_t> Counters::AddCountingNew(Transaction& transaction, uint32_t shar
   for (const std::string& id : unknown) {
     if (std::string entity(EntityOf(id)); !found.contains(entity)) fresh.insert(std::move(entity));
   }
-  // Only what other transactions have stored is remembered: this one may still fail.
+  // Only entities that other transactions have stored are remembered: this one may still fail.
   std::unordered_set<std::string>& added_here = transaction.Notes(this);
   std::erase_if(found, [&](const std::string& entity) { return added_here.contains(entity); });
   added_here.insert(fresh.begin(), fresh.end());
@@ -189,7 +189,7 @@ Result<int64_t> Counters::AddCountingNew(Transaction& transaction, uint32_t shar
   Changes changes(options_);
   std::deque<Bson> documents;
   std::vector<const bson_t*> inserts;
-  // A new entity is put into the ranking at once, for no other writer can have it.
+  // A new entity is put into the ranking at once, because no other writer can know it yet.
   std::vector<const bson_t*> places;
   std::unordered_set<std::string> placed;
   if (!options_.ranking.empty()) {

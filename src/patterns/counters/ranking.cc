@@ -1,8 +1,8 @@
 // The maintained order of a set's entities by its first field, so that a page costs the same whatever their number
 // (A8).
 //
-// The ranking has one document an entity: {_id: entity, FIELD: the part of the sum that it knows}. Writers of hot
-// shards must not meet there, so they only mark what they change: a shard's document has `ranked`, its part in the
+// The ranking has one document per entity: {_id: entity, FIELD: the part of the sum that it knows}. Writers of hot
+// shards must not conflict there, so they only mark what they change: a shard's document has `ranked`, its part in the
 // ranking, and `unranked: true` while its value differs from it. Invariant: an entity's document in the ranking is the
 // sum of `ranked` over its shards. UpdateRanking() brings marked documents in; until then readers add the differences
 // themselves.
@@ -28,7 +28,7 @@ using counters::kSets;
 using counters::kUnranked;
 
 constexpr int64_t kUpdatePage = 2000;
-constexpr int kTriesMax = 5;        // of a page whose documents others are writing
+constexpr int kTriesMax = 5;        // attempts for a page whose documents others are writing
 constexpr size_t kIdsMax = 50'000;  // of one command
 
 Bson& AppendIndex(Bson& indexes, const char* position, const Bson& keys, const char* name, bool sparse) {
@@ -187,7 +187,7 @@ Result<std::vector<Counters::RankedEntity>> Counters::Rank(Transaction& transact
     std::erase_if(next, [&](const RankedEntity& row) { return differences.contains(row.entity); });
     std::ranges::move(next, std::back_inserter(rows));
   }
-  // Entities that have changed since are where their sums put them.
+  // Entities that have changed since are placed by their exact sums.
   std::vector<std::string> changed;
   changed.reserve(differences.size());
   for (const auto& [entity, difference] : differences) changed.push_back(entity);
@@ -246,7 +246,7 @@ Status Counters::UpdateRanking(Clients& clients, const std::atomic<bool>* stop) 
           BRAID_CHECK_OK(changes.Send(transaction, options_.ranking));
           return settled.Send(transaction, options_.collection);
         });
-    // What is left stays marked: readers cope, and the next writer brings it in.
+    // The remaining documents stay marked: readers add the differences themselves, and the next call brings them in.
     if (status.code() == Code::kLockTimeout) return {};
     BRAID_CHECK_OK(status);
   }

@@ -18,7 +18,7 @@ constexpr const char* kLeases = "counter_leases";
 
 int64_t NowMillis() { return Clock::System().NowMillis(); }
 
-// Runs one update of the leases; false if somebody else holds what was asked for.
+// Runs one update of the leases; false if another owner holds the wanted lease.
 Result<bool> Change(Clients& clients, const std::string& database, const Bson& filter, const Bson& change,
                     bool upsert) {
   const Client client = clients.Acquire();
@@ -60,8 +60,8 @@ Status ShardLease::Close() {
   return Change(clients_, options_.database, mine, change, false).status();
 }
 
-// An expired lease is taken over by the update; one that does not exist is inserted by it; one that somebody else holds
-// makes it insert a second document with the same _id, which is refused.
+// The update takes over an expired lease and inserts one that does not exist. If another owner holds it, the update
+// tries to insert a second document with the same _id, which is refused.
 Result<bool> ShardLease::TryTake(uint32_t shard) {
   const int64_t now = NowMillis();
   Bson before;

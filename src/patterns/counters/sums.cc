@@ -138,9 +138,9 @@ Status Counters::Correct(Transaction& transaction, std::string_view entity, cons
   return Add(transaction, 0, {&difference, 1});
 }
 
-// What the shards hold up to kShardFree is a tenth of 64 bits at most, whoever writes it, for there are no more than
-// kShardsMax shards. What they hold beyond is known exactly: only transactions that change the set's document add to
-// it, and of two such transactions one runs again and sees what the other has added.
+// Amounts up to kShardFree in each shard sum up to at most a tenth of the 64-bit range, because there are at most
+// kShardsMax shards. Amounts beyond that are known exactly: only transactions that change the set's document add to
+// them, and of two such transactions one is run again and sees what the other has added.
 Status Counters::ExpectRoom(Transaction& transaction, uint32_t shard, std::string_view field, int64_t by) const {
   BRAID_CHECK_OK(ExpectField(field));
   const std::string text(field);

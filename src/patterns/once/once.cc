@@ -14,7 +14,7 @@ namespace {
 
 using client::Bson;
 
-constexpr const char* kAwaited = "awaited";  // of a key that is known and of which nothing is done
+constexpr const char* kAwaited = "awaited";  // the flag of a key that is known but for which nothing is done
 
 void AppendFlags(const OnceOptions& options, uint32_t mask, Bson& document) {
   for (size_t i = 0; i < options.calculations.size(); ++i) {

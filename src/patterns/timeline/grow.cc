@@ -59,7 +59,7 @@ Result<Timeline::Grown> Grower::Grow(const Plan& plan) {
       continue;
     }
     const Status stored = StoreParts();
-    if (!stored.ok()) {  // after a retryable error the store has to come back first, and the caller too
+    if (!stored.ok()) {  // a retryable error means that the store must recover first
       if (!IsRetryable(stored.code())) Clean(clients_, options_).Ignore("the next Grow() or PopTo() does it");
       return stored;
     }
@@ -111,7 +111,7 @@ size_t Grower::Fitting() const {
 Status Grower::StoreTogether(Transaction& transaction, size_t count, Head& head) {
   BRAID_ASSERT(count > 0 && count <= growth_->epochs_.size());
   const std::span<const std::unique_ptr<PlannedEpoch>> epochs(growth_->epochs_.data(), count);
-  BRAID_ASSERT(head.tip.empty() || epochs.front()->state.number == head.tip.number + 1);  // Growth::Begin() saw to it
+  BRAID_ASSERT(head.tip.empty() || epochs.front()->state.number == head.tip.number + 1);  // Growth::Begin() ensures it
   std::vector<const bson_t*> documents;
   for (size_t i = 0; i < options_.collections.size(); ++i) {
     documents.clear();
@@ -165,7 +165,7 @@ std::vector<Grower::Part> Grower::PartsOf(const PlannedEpoch& epoch) const {
   return parts;
 }
 
-// Sets outcome_ to kStored and grown_, or leaves it as it is if somebody took the mark away.
+// Sets outcome_ to kStored and grown_, or leaves both unchanged if another process took the mark away.
 Status Grower::StoreParts() {
   BRAID_ASSERT(outcome_ == Outcome::kTooLarge && !growth_->epochs_.empty() && !token_.empty());
   const PlannedEpoch& epoch = *growth_->epochs_.front();
@@ -195,8 +195,8 @@ Status Grower::StoreParts() {
   return {};
 }
 
-// At once at first, because a mark is mostly what a crash has left. One that has lost its epoch to another Grow() lets
-// the other one go on for as long as that makes progress, else both would take it away from each other for ever.
+// The first time it does not wait, because a mark is usually left by a crash. A Grow() that has lost its epoch to
+// another one waits as long as the other makes progress; otherwise both would take the mark from each other forever.
 Status Grower::AwaitOther() {
   if (patience_.count() == 0) return {};
   std::optional<Growing> seen;

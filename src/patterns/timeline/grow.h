@@ -38,7 +38,7 @@ class Grower {
 
  private:
   using TransactionBody = std::function<Status(Transaction&)>;
-  /// After so long without a change the epoch of another Grow() counts as given up.
+  /// If the epoch of another Grow() does not change for this long, it counts as abandoned.
   static constexpr std::chrono::milliseconds kPatience{500};
   /// Documents of one transaction, by the place of their collection in the options.
   using Part = std::vector<std::pair<size_t, std::span<const bson_t* const>>>;

@@ -1,6 +1,6 @@
 // Removing epochs: Clean() removes what is beyond the tip in as many transactions as it takes. PopTo() removes the
-// newest epochs, each in one transaction; the documents of one that is too large for that follow in further ones: they
-// are beyond the tip by then, and invisible.
+// newest epochs, each in one transaction; the documents of an epoch that is too large are removed by further
+// transactions: they are beyond the tip by then, and invisible.
 #include "patterns/timeline/remove.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Result<int64_t> RemoveSome(Transaction& transaction, const std::string& collecti
   return count;
 }
 
-// True if nothing is left of the epoch; else one transaction has removed enough.
+// True if all documents of the epoch are removed; false if this transaction has removed as many as it may.
 Result<bool> RemovePart(Transaction& transaction, const TimelineOptions& options, int64_t epoch) {
   int64_t left = options.transaction_documents_max;
   for (const std::string& collection : options.collections) {
@@ -64,7 +64,7 @@ enum class PopOutcome {
   kUnclean,  // something has to be removed first
 };
 
-// One below the first epoch: where nothing is left.
+// One below the first epoch: the tip of an empty chain.
 int64_t BelowAll(const Head& head) { return head.first < 0 ? -1 : head.first - 1; }
 
 Status CheckTarget(const Head& head, int64_t number) {

@@ -5,8 +5,8 @@
 
 namespace braid::timeline {
 
-/// Removes what an epoch that was never completed, or is being removed, has beyond the tip; nothing to do if the head
-/// is clean. Any number of processes may do it at once; a Grow() that was adding the epoch starts again.
+/// Removes the documents beyond the tip of an epoch that was never completed or is being removed; does nothing if the
+/// head is clean. Any number of processes may do it at once; a Grow() that was adding the epoch starts again.
 Status Clean(Clients& clients, const TimelineOptions& options);
 
 /// Removes the documents that have the mark `epoch`, all of them.

@@ -81,7 +81,7 @@ Head HeadFrom(const bson_t& document) {
   return head;
 }
 
-// What the head has now goes to `set`, what it has no more to `unset`.
+// Fields that the head has go to `set`, fields that it no longer has to `unset`.
 void AppendHead(const Head& head, Bson& set, Bson& unset) {
   set.Integer("epoch", head.tip.number);
   AppendFields(head.tip, set);

@@ -16,7 +16,7 @@ inline std::string ReorganisationsOf(const TimelineOptions& options) { return op
 /// An epoch beyond the tip that is being added in several transactions.
 struct Growing {
   int64_t epoch = 0;
-  std::string token;  // of the Grow() that adds it: whoever takes the mark away ends that Grow()
+  std::string token;  // of the Grow() that adds it: a process that removes the mark ends that Grow()
   int64_t parts = 0;  // stored so far
 };
 

@@ -1,4 +1,4 @@
-// Timeline: its options, its collections and what it has recorded of reorganisations.
+// Timeline: its options, its collections and its list of reorganisations.
 #include "braid/timeline.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ Status CreateCollections(Clients& clients, const TimelineOptions& options) {
   return {};
 }
 
-// A chain whose head was lost is not begun anew on top of what is there.
+// If the head was lost, a new chain is not started on top of the existing documents.
 Status CreateHead(Transaction& transaction, const TimelineOptions& options) {
   const auto stored = timeline::ReadHead(transaction, options);
   if (stored.ok() || stored.error().code() != Code::kRecordDamaged) return stored.status();

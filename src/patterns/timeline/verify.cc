@@ -181,7 +181,8 @@ void Verifier::Note(TimelineDamage damage) {
   if (static_cast<int64_t>(found_.damage.size()) < kDamageMax) found_.damage.push_back(std::move(damage));
 }
 
-// At the tip: the head says what the last record says, and nothing is outside of the chain but what the head explains.
+// At the tip: the head must equal the last record, and the only documents outside the chain are those that the head
+// explains.
 Status Verifier::FindStrays(Transaction& transaction, Step& step) const {
   const Head& head = step.head;
   BRAID_TRY(const EpochState record, ReadRecord(transaction, options_, head.tip.number));
@@ -215,7 +216,7 @@ Status Verifier::FindStrays(Transaction& transaction, Step& step) const {
   return {};
 }
 
-// Outside of any transaction, as this reads the whole collection; such documents do not come and go with epochs.
+// Runs outside a transaction, because it reads the whole collection; such documents do not come and go with epochs.
 Status Verifier::FindUnmarked(const std::string& collection) {
   Bson integer;
   integer.Text("$type", "long");

@@ -10,7 +10,7 @@
 
 namespace braid::timeline {
 
-/// So much damage is kept, of one epoch and of all.
+/// The most damages that are kept, for one epoch and in all.
 inline constexpr int64_t kDamageMax = 1000;
 
 /// Appends {field: {$gte: first, $lte: last}} to a filter.
@@ -35,7 +35,7 @@ class Verifier {
     std::vector<TimelineDamage> damage;  // the first few
     int64_t damage_count = 0;
   };
-  /// What one transaction found; set anew at each of its runs.
+  /// The findings of one transaction; reset at each of its runs.
   struct Step {
     size_t surviving = 0;  // of passed_
     std::vector<Passed> passed;
