@@ -34,7 +34,7 @@ constexpr const char* kAnsweredTransactionFields[] = {
     "blockHash", "contractCreated",  "data",      "from",  "gas", "gasPrice", "nonce", "r", "s", "v", "to",
     "value",     "transactionIndex", "timestamp", "score",
 };
-// Of the index, not of the chain.
+// Fields of the index, not of the chain.
 constexpr std::string_view kInternalOfBlock[] = {"_id", "epoch"};
 constexpr std::string_view kInternalOfTransaction[] = {"_id", "epoch", "firstBlockHash", "receipt"};
 constexpr char kReferees[] = "refereeHashes";
@@ -55,7 +55,7 @@ void AppendNamed(const bson_t& from, std::initializer_list<const char*> names, b
   for (const char* name : names) AppendFirst(documents, name, out);
 }
 
-// What is not in the answer yet.
+// Appends the fields that are not in the answer yet.
 void AppendOthers(const bson_t& from, std::span<const std::string_view> internal, bson_t* out) {
   bson_iter_t field;
   bson_iter_t present;

@@ -13,8 +13,8 @@ namespace {
 
 using schema::CollectionSpec;
 
-// No validators: nothing but the explorer writes here, and it has checked every field before. {epoch: 1} is what a pop
-// finds its documents by.
+// No validators: only the explorer writes here, and it checks every field first. A pop finds its documents by {epoch:
+// 1}.
 std::vector<CollectionSpec> MakeCollections() {
   const auto on_shard_of = [](const char* name, const char* field) {
     const std::string key = StrCat(R"({")", field, R"(": "hashed"})");

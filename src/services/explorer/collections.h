@@ -1,4 +1,4 @@
-// The explorer's collections (D2–D7): their names, and what each must look like on any store.
+// The explorer's collections (D2–D7): their names, and their specification for any store.
 #pragma once
 
 #include <mongoc/mongoc.h>
@@ -57,10 +57,10 @@ struct OwnedId {
 
   /// {owner, score}, with the score in 12 digits, so that the order of texts is that of the numbers.
   void AppendTo(bson_t* document, std::string_view key) const;
-  /// "{owner}:{score}", as people and sets know it.
+  /// "{owner}:{score}", for messages and for sets in memory.
   std::string ToText() const;
 };
-/// Of a document that has such an _id; nothing of another.
+/// The id of a document that has such an _id; nothing for any other document.
 std::optional<OwnedId> OwnedIdOf(const bson_t& document);
 /// "{block}:{number}" with the number in 6 digits.
 std::string RowsId(std::string_view block, int64_t number);
@@ -68,7 +68,7 @@ std::string RowsId(std::string_view block, int64_t number);
 /// The collections that epochs add documents to.
 std::vector<std::string> EpochCollections();
 
-/// What the collections must look like: indexes and shard keys.
+/// The specification of the collections: indexes and shard keys.
 std::span<const schema::CollectionSpec> Collections();
 
 /// Creates what is missing. Collections that are there but differ are left as they are: `braid init explorer --diff`

@@ -22,7 +22,7 @@ void AppendInteger(bson_t* document, std::string_view key, int64_t value) {
   bson_append_int64(document, key.data(), static_cast<int>(key.size()), value);
 }
 
-// A cpp_int takes leading zeros for an octal number, and throws at what is none.
+// cpp_int reads a text with a leading zero as octal, and throws if it is not valid octal.
 cpp_int IntegerIn(std::string_view decimal) {
   const size_t first = decimal.find_first_not_of('0');
   if (decimal.find_first_not_of("0123456789") != std::string_view::npos) return 0;

@@ -18,7 +18,7 @@ std::string HexOf(int64_t number);
 bool IsQuantity(std::string_view text);
 /// A hexadecimal quantity of any size in decimal.
 std::string DecimalOf(std::string_view quantity);
-/// The sum of two natural numbers of any size in decimal; what is none counts as 0.
+/// The sum of two natural numbers of any size in decimal; a text that is not a number counts as 0.
 std::string SumOf(std::string_view a, std::string_view b);
 
 /// A block in the lists of blocks.
@@ -34,7 +34,7 @@ struct BlockRow {
 };
 /// {hash, epochNumber, miner, timestamp, transactionCount, newTransactionCount, isPivot, difficulty}
 void AppendBlockRow(const BlockRow& row, bson_t* document);
-/// What the block adds to the running sums of blocks_in_order.
+/// The block's addends for the running sums of blocks_in_order.
 Growth::Sums SumsOf(const BlockRow& row);
 
 /// The whole document of `miner_blocks` and of `miners`.
@@ -52,7 +52,7 @@ struct AccountEntry {
 /// The accounts of a transaction, each once, as the first type that it has; `to` and `created` may be empty.
 std::vector<AccountEntry> AccountsOf(std::string_view from, std::string_view to, std::string_view created);
 
-/// What a list of an account says of a transaction.
+/// A transaction as an entry of an account's list.
 struct ListedTransaction {
   std::string_view hash;
   int64_t score = 0;
@@ -61,8 +61,8 @@ struct ListedTransaction {
 /// The whole document of `account_transactions`.
 void AppendAccountTransaction(const AccountEntry& entry, const ListedTransaction& transaction, bson_t* document);
 
-/// {hash, transactionIndex, from, to, value}: a row of `block_transactions`; what the transaction has not is left out.
-/// `fields` may be null.
+/// {hash, transactionIndex, from, to, value}: a row of `block_transactions`; fields that the transaction does not have
+/// are left out. `fields` may be null.
 struct TransactionRow {
   std::string_view hash;
   std::string_view index;

@@ -16,7 +16,7 @@ using enum FieldKind;
 // Each thread keeps the memory of its parser for lines of up to this size.
 constexpr size_t kKeptBytesMax = size_t{4} << 20;
 
-// What is attached on insert is dropped if it was given: nothing may claim another score or epoch.
+// Fields that are attached on insert are dropped if the source gives them: it must not set a score or an epoch.
 constexpr KnownField<EpochBlock> kBlockFields[] = {
     {"_id", kDropped},
     {"deferredReceiptsRoot", kHash},
@@ -87,7 +87,7 @@ constexpr KnownField<Epoch> kEpochFields[] = {
     {"receipts", kDropped},
 };
 
-// Hashes of a list, none of which may come again. The texts must outlive it.
+// The hashes of a list, to find duplicates. The texts must outlive it.
 class OnceOnly {
  public:
   explicit OnceOnly(size_t count) { seen_.reserve(count); }
@@ -212,7 +212,7 @@ Status ReadEpoch(json::parser& parser, std::string_view line, Epoch& epoch) {
   BRAID_CHECK_OK(ReadNumber(value, epoch));
   const std::string name = StrCat("epoch ", epoch.number);
   const EpochPath root{nullptr, name};
-  client::Bson others;  // what else a line says is of no use
+  client::Bson others;  // other fields of a line are ignored
   BRAID_CHECK_OK(ReadFields(value, root, kEpochFields, epoch, others.get()));
   BRAID_CHECK_OK(ReadBlocks(value, root, epoch));
   return ReadReceipts(value, root, epoch);

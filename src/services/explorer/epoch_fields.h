@@ -17,7 +17,7 @@ namespace braid::explorer {
 
 namespace json = simdjson::dom;
 
-/// Where a value stands; put into words only if something is wrong with it. Lives on the stack of its readers.
+/// The path of a value, which becomes text only if there is an error to report. Lives on the stack of its readers.
 struct EpochPath {
   const EpochPath* parent = nullptr;
   std::string_view name = {};  ///< of a field, or of the whole; empty for the element of a list
@@ -36,7 +36,7 @@ enum class FieldKind {
   kQuantity,  // 0x and 1 to 256 digits, kept as given
   kHex,       // 0x and any even number of digits, kept as given
   kHashes,    // an array of hashes, which becomes a JSON text
-  kDropped,   // of no use here: it is computed, or read elsewhere
+  kDropped,   // ignored: it is computed, or read elsewhere
 };
 
 template <typename Owner>
@@ -54,7 +54,7 @@ Status ReadKnown(json::element value, FieldKind kind, const EpochPath& path, std
 /// The same for the name of a field of `path`.
 Status ReadHash(std::string_view given, const EpochPath& path, std::string& text);
 
-/// Appends a field that nobody knows, as it is.
+/// Appends an unknown field unchanged.
 Status AppendUnknown(json::element value, const EpochPath& path, bson_t* fields);
 
 /// A quantity as an integer; kBadValue if it is above 2^63 - 1.
@@ -63,8 +63,8 @@ Result<int64_t> NumberOf(const EpochPath& path, std::string_view quantity);
 /// kBadValue if a document with these fields could be too large to be stored.
 Status CheckSize(const EpochPath& path, const bson_t* fields);
 
-/// Reads the fields of an object into the members of `owner` and, but for those that are null or not stored, into
-/// `fields`. None may be there twice, and those that are needed must be there.
+/// Reads the fields of an object into the members of `owner` and, except those that are null or not stored, into
+/// `fields`. No field may occur twice, and required fields must be present.
 template <typename Owner, size_t count>
 Status ReadFields(json::element value, const EpochPath& path, const KnownField<Owner> (&known)[count], Owner& owner,
                   bson_t* fields) {

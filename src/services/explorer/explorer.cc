@@ -12,7 +12,8 @@
 namespace braid::explorer {
 namespace {
 
-// Others may grow and pop at the same time. Two that replace each other's epochs would never end.
+// Others may grow and pop at the same time. Without a limit two processes that replace each other's epochs would never
+// end.
 constexpr int kTakeRoundsMax = 16;
 
 }  // namespace
@@ -66,7 +67,7 @@ Result<At> Explorer::Pop(int64_t epochs) {
   return At{.epoch = tip.number, .pivot = tip.hash};
 }
 
-// Explorer::Take: epochs into the index, each of which grows the chain, is there already, or replaces others.
+// Explorer::Take: adds epochs to the index. Each one grows the chain, is stored already, or replaces others.
 
 Result<Explorer::Taken> Explorer::Take(std::span<const Epoch> epochs) {
   Taken taken;

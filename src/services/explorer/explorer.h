@@ -19,7 +19,7 @@ namespace braid::explorer {
 
 struct ExplorerOptions {
   std::string database = "explorer";
-  /// So many epochs below the highest tip can be popped. Default 1000, from 1.
+  /// The number of epochs below the highest tip that can be popped. Default 1000, from 1.
   int64_t history_epochs = 1000;
   /// Blocks of the latest window. Default 1000, 1..1 000 000.
   int64_t window_blocks = 1000;
@@ -32,10 +32,10 @@ struct ExplorerOptions {
   Status Validate() const;  ///< OK, or the first field out of range, its value and its range.
 };
 
-/// A page has this many rows at most.
+/// The most rows of a page.
 inline constexpr int64_t kRowsMax = 1000;
 
-/// Where an answer was read: the newest epoch that it takes into account.
+/// The epoch that an answer was read at: the newest one that it takes into account.
 struct At {
   int64_t epoch = -1;  // -1: nothing has been imported yet
   std::string pivot;
@@ -84,12 +84,12 @@ class Explorer {
   Explorer(const Explorer&) = delete;
   Explorer& operator=(const Explorer&) = delete;
 
-  /// What became of the first `taken` epochs that were given.
+  /// The results for the first `taken` of the given epochs.
   struct Taken {
     int64_t taken = 0;
     int64_t grown = 0;
     int64_t skipped = 0;  // stored already
-    int64_t popped = 0;   // epochs that had to go first
+    int64_t popped = 0;   // epochs that were popped first
     At tip;
   };
   /// Takes in epochs in order: the next one grows the chain, one that is stored is skipped, and one with a number up to
@@ -126,7 +126,8 @@ class Explorer {
     int64_t blocks = 0;
     int64_t transactions = 0;
   };
-  /// Recounts every list, sum and window from the documents; `progress` gets the epochs done and may be null.
+  /// Recomputes every list, sum and window from the documents and compares; `progress` gets the number of epochs done
+  /// and may be null.
   Result<Verification> Verify(const std::function<void(int64_t)>& progress);
 
   Result<At> Tip();

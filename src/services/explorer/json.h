@@ -13,16 +13,16 @@ namespace braid::explorer {
 void AppendOptional(const char* name, const std::string& text, client::Bson& json);
 /// "at": {"epoch": 7, "pivot": "0x…"}, both null if nothing has been imported yet.
 void AppendAt(const At& at, client::Bson& json);
-/// `name` is what was looked up: block or transaction; null if it was not found.
+/// `name` is the kind of object, block or transaction; its value is null if it was not found.
 void AppendFound(const char* name, const Found& found, client::Bson& json);
-/// `name` is what the rows are; then next and at.
+/// `name` is the kind of the rows; next and at follow.
 void AppendPage(const char* name, const Page& page, client::Bson& json);
 void AppendLatest(const Latest& latest, client::Bson& json);
 
 /// The number of an epoch in decimal, or in hexadecimal with 0x as nodes write it.
 Result<int64_t> ReadEpochNumber(const std::string& text);
 
-/// A page of reorganisations with the cursor of the one behind it; empty: it is the last.
+/// A page of reorganisations with the cursor of the next page; empty for the last page.
 struct ReorganisationsRead {
   ReorganisationPage page;
   std::string next;

@@ -1,4 +1,5 @@
-// KnownState: what the store, or an epoch before, already has of the things that some epochs name.
+// KnownState: which blocks, transactions, miners and accounts of some epochs are already in the store or in an earlier
+// epoch.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +33,11 @@ class KnownState {
   /// Reads what is visible at the epoch `at`.
   static Result<KnownState> Load(Transaction& transaction, int64_t at, std::span<const Epoch> epochs);
 
-  /// kBadValue if the epoch contradicts what is known: it has a block that another epoch has, or the receipt of a
-  /// transaction that there is not.
+  /// kBadValue if the epoch contradicts what is known: it has a block that another epoch has, or the receipt of an
+  /// unknown transaction.
   Status Check(const Epoch& epoch);
 
-  /// One of a transaction that one of the epochs has.
+  /// The facts about a transaction that one of the epochs names.
   KnownTransaction& TransactionOf(std::string_view hash) { return transactions_.at(hash); }
   void NoteBlock(std::string_view hash, int64_t epoch) { blocks_.insert_or_assign(hash, epoch); }
   /// True if this is the first block of the miner.
@@ -66,7 +67,7 @@ struct FindByIds {
   std::span<const char* const> fields;
 };
 Status FindFields(Transaction& transaction, const FindByIds& find, const Transaction::OnDocument& each);
-/// Calls `each` with those of the entries in the lists of accounts that an epoch up to `at` has added.
+/// Calls `each` with those of the entries in the accounts' lists that were added by epochs up to `at`.
 Status FindAccountEntries(Transaction& transaction, int64_t at, std::span<const OwnedId> entries,
                           const std::function<void(const OwnedId&)>& each);
 

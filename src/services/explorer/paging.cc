@@ -25,7 +25,7 @@ std::string LowerHex(std::string_view text, size_t digits) {
   return right ? lower : std::string();
 }
 
-// An argument may be of any length; an error shows enough of it to be recognised.
+// An argument may be of any length; an error shows its beginning.
 std::string ShownArgument(std::string_view text) {
   constexpr size_t kShownMax = 80;
   if (text.size() <= kShownMax) return std::string(text);

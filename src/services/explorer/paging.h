@@ -1,4 +1,4 @@
-// What a query is given: hashes, addresses, limits, and the cursors of lists. Any that is malformed is kBadValue.
+// The arguments of a query: hashes, addresses, limits, and the cursors of lists. A malformed one is kBadValue.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ Result<std::string> OptionalHashArgument(std::string_view name, const std::strin
 /// 0x and 40 hexadecimal digits, made lower case.
 Result<std::string> AddressArgument(std::string_view name, const std::string& text);
 
-/// The lists that are given in pages; a cursor begins with the letter of its list, so that none is taken for another's.
+/// The lists that are given in pages; a cursor begins with the letter of its list, so that a cursor of another list is
+/// refused.
 enum class PagedList : char {
   kAccountTransactions = 'a',
   kBlocks = 'b',

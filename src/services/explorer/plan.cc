@@ -11,7 +11,7 @@
 namespace braid::explorer {
 namespace {
 
-// One transaction of the store should not be larger: about four documents for each of these.
+// The largest size of one transaction: each of these is about four documents.
 constexpr size_t kTransactionsInPlan = 4000;
 constexpr size_t kBytesInPlan = size_t{8} << 20;
 
@@ -97,7 +97,7 @@ Status EpochPlan::Run(Growth& growth) {
       grown_.push_back(false);
       continue;
     }
-    if (!grown_.empty()) return {};  // what the others have become counts first
+    if (!grown_.empty()) return {};  // report the earlier epochs first
     if (stored.empty()) {
       return Status(Code::kTimelineGap, StrCat("epoch ", epoch.number, ": the chain begins with a later epoch"));
     }
@@ -123,7 +123,7 @@ Status EpochPlan::PlanPop(Growth& growth, const EpochState& replaced) {
 
 Status EpochPlan::Grow(Growth& growth, size_t first) {
   BRAID_ASSERT(first < epochs_.size());
-  // Only the first of all may be refused. After others, what was begun or skipped counts first.
+  // Only the first epoch may be refused. After others, those that were begun or skipped are reported first.
   const auto refuse = [&](const Status& status) { return grown_.empty() ? status : Status(); };
   const std::span<const Epoch> batch = epochs_.subspan(first).first(BatchSize(epochs_.subspan(first)));
   if (Status status = CheckFollows(growth.tip(), batch.front()); !status.ok()) return refuse(status);

@@ -1,4 +1,4 @@
-// EpochPlan: what a call of Take() does with the epochs that it was given, inside of one transaction.
+// EpochPlan: what one call of Take() does with its epochs, inside one transaction.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class EpochPlan {
     int64_t skipped = 0;
     int64_t grown = 0;
   };
-  /// What became of the epochs at the beginning, if so many of those that were begun are stored.
+  /// The results for the first epochs, given how many of the begun ones were stored.
   Outcome OutcomeOf(int64_t stored) const;
 
  private:

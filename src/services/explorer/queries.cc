@@ -1,4 +1,4 @@
-// Queries that give one thing: a block, a transaction, the latest window. Lists are in queries_lists.cc.
+// Queries with a single result: a block, a transaction, the latest window. Lists are in queries_lists.cc.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 using client::Bson;
 using client::BsonPtr;
 
-// Timestamps are hexadecimal and of any size; what no clock shows for a while counts as the end of time.
+// Timestamps are hexadecimal and of any size; those beyond any real clock are clamped.
 int64_t SecondsOf(std::string_view timestamp) {
   if (timestamp.starts_with("0x")) timestamp.remove_prefix(2);
   int64_t seconds = 0;

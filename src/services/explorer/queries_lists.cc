@@ -44,7 +44,7 @@ class PageRows {
   bool more_ = false;
 };
 
-// Of an account or a miner: its own entries by _id, from the newest down. All are on one shard.
+// The entries of an account or a miner by _id, newest first. All are on one shard.
 Status ForEachOfOwner(braid::Transaction& transaction, const EpochState& at, const char* collection,
                       const std::string& owner, int64_t below, int64_t limit,
                       const std::function<void(const bson_t&, int64_t score)>& each) {

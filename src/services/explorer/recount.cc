@@ -63,7 +63,7 @@ void EpochRecount::Index() {
   for (const bson_t* some : Of(kBlockTransactions)) rows_[TextOf(some, "block")].emplace(TextOf(some, "_id"), some);
 }
 
-// What the epoch names and does not have itself must have come before.
+// Things that the epoch names without containing them must be part of an earlier epoch.
 Status EpochRecount::LoadEarlier() {
   std::unordered_set<std::string_view> hashes;
   for (const bson_t* some : Of(kBlockTransactions)) {
@@ -196,7 +196,7 @@ void EpochRecount::ExpectLists(const BlockRow& row, int64_t score) {
   Expect(kMiners, miner);
 }
 
-// A receipt that names a contract lists the transaction there, unless an earlier epoch has done so.
+// A receipt that names a contract adds the transaction to the contract's list, unless an earlier epoch has done so.
 Status EpochRecount::CheckReceipts() {
   std::vector<OwnedId> entries;
   for (const bson_t* receipt : Of(kReceipts)) {
@@ -224,7 +224,7 @@ void EpochRecount::Expect(const char* collection, Bson& document) {
   expected_[collection].insert_or_assign(IdOf(*document.get()), std::string(BytesOf(*document.get())));
 }
 
-// Documents that nothing of the epoch accounts for.
+// Documents that the contents of the epoch do not explain.
 void EpochRecount::CheckRest() {
   for (const auto& [hash, transaction] : transactions_) {
     if (!carried_.contains(hash)) Report(kTransactions, hash, "no block of its epoch carries it");

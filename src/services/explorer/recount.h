@@ -1,4 +1,5 @@
-// EpochRecount: what an epoch must have added, worked out from its blocks and transactions, beside what is stored.
+// EpochRecount: computes what an epoch must have added from its blocks and transactions, and compares it with what is
+// stored.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ class EpochRecount {
   EpochRecount(Transaction& transaction, const EpochDocuments& documents, const Timeline::OnDamage& damage)
       : transaction_(transaction), documents_(documents), damage_(damage) {}
 
-  /// Reports what is missing, too much or different. An error means that the store could not be asked.
+  /// Reports documents that are missing, superfluous or different. An error means that the store failed.
   Status Run();
 
   int64_t blocks() const { return static_cast<int64_t>(blocks_.size()); }

@@ -36,7 +36,7 @@ Result<std::string> Decode(std::string_view text, std::string_view part) {
   return decoded;
 }
 
-/// Takes what is before the first of `stops` off `rest`; the stop stays.
+/// Removes and returns the part of `rest` before the first of `stops`; the stop character stays.
 std::string_view TakeUntil(std::string_view& rest, std::string_view stops) {
   const std::string_view taken = rest.substr(0, rest.find_first_of(stops));
   rest.remove_prefix(taken.size());

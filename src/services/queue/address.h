@@ -1,4 +1,4 @@
-// The address of a broker, and the account to use there: the URI that users give, taken apart.
+// The address of a broker and the account to use there, parsed from the URI that users give.
 #pragma once
 
 #include <cstdint>

@@ -94,7 +94,7 @@ Connection::Connection() : state_(amqp_new_connection()) { BRAID_ASSERT(state_ !
 
 Connection::~Connection() {
   if (!alive_) return;
-  // Without this the broker logs an accident. What it answers, if anything, changes nothing.
+  // Without this the broker logs an error. Its answer does not matter.
   amqp_set_rpc_timeout(state_.get(), &kFarewellTimeout);
   amqp_connection_close(state_.get(), AMQP_REPLY_SUCCESS);
 }

@@ -1,5 +1,5 @@
-// One connection to a broker with one channel, what consumer and publisher do alike on it, and what librabbitmq and the
-// broker say has gone wrong, as a Status: retryable if and only if a new connection may help.
+// One connection to a broker with one channel, the operations that consumer and publisher share, and the errors of
+// librabbitmq and of the broker as a Status, which is retryable if and only if a new connection may help.
 #pragma once
 
 #include <amqp.h>
@@ -21,18 +21,18 @@ Status LibraryError(int status, std::string_view where);
 /// The answer to a call: OK, a loss of the connection, or the broker's reason to close it or the channel.
 Status ReplyError(const amqp_rpc_reply_t& reply, std::string_view where);
 
-/// A method that the broker sent unasked: a close, a cancelled consumer, or something that has no place here.
+/// The error for a method that the broker sent by itself: a close, a cancelled consumer, or something unexpected.
 Status MethodError(const amqp_method_t& method, std::string_view where);
 
-/// Logged in, channel open. One thread at a time. Whoever sees it fail says so with Abandon(), or the end waits for the
-/// broker's farewell.
+/// A connection that is logged in and has its channel open. One thread at a time. After an error call Abandon();
+/// otherwise the destructor waits for the broker's close-ok.
 class Connection {
  public:
   /// The only channel.
   static constexpr uint16_t kChannel = 1;
 
-  /// Connects within about ten seconds, or says why not: kHostUnreachable if nobody is there, kUnauthorized if the
-  /// broker refuses the user.
+  /// Connects within about ten seconds, or returns an error: kHostUnreachable if there is no broker, kUnauthorized if
+  /// the broker refuses the user.
   static Result<std::unique_ptr<Connection>> Open(const Address& address, std::chrono::seconds heartbeat);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -41,7 +41,7 @@ class Connection {
   amqp_connection_state_t_* state() { return state_.get(); }
   void Abandon() { alive_ = false; }
 
-  /// Makes the queue if it is not there: durable, not exclusive, not deleted with its last consumer.
+  /// Declares the queue, if it does not exist, as durable, not exclusive and not deleted with its last consumer.
   Status DeclareQueue(const std::string& queue, std::string_view where);
 
  private:

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// After the first message: how long more are waited for. Enough to fill a batch from a broker that is busy sending.
+/// How long to wait for further messages after the first one. Enough to fill a batch while the broker is sending.
 constexpr milliseconds kLinger{3};
 
 /// A delivery as the library allocates it.
@@ -93,7 +93,7 @@ Result<size_t> Consumer::Fetch(std::vector<Message>& out, size_t most, milliseco
       return s;
     }
     if (out.size() == had) break;
-    // From here on time only bounds the waiting: what has arrived already is taken even after it.
+    // The deadline only limits waiting: messages that have already arrived are taken even after it.
     if (had == before) deadline = Clock::now() + kLinger;
   }
   BRAID_ASSERT(out.size() - before <= most);
@@ -118,7 +118,7 @@ Status Consumer::NextMessage(microseconds wait, std::vector<Message>& out) {
   const bool library = reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION;
   if (library && reply.library_error == AMQP_STATUS_TIMEOUT) return {};
   if (!library || reply.library_error != AMQP_STATUS_UNEXPECTED_STATE) return Fail(ReplyError(reply, where_));
-  // Something else than a delivery, which the library has put back for us to read.
+  // Not a delivery: the library has put the frame back for us to read.
   amqp_frame_t frame;
   const int read = amqp_simple_wait_frame(state, &frame);
   if (read != AMQP_STATUS_OK) return Fail(LibraryError(read, where_));

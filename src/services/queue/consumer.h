@@ -15,15 +15,15 @@ namespace braid::queue {
 struct ConsumerOptions {
   Address address;
   std::string queue;
-  /// Messages the broker sends ahead of their acknowledgement: more hides its delay, but costs memory here and comes
-  /// again after a crash. Must exceed what the caller gathers before it acknowledges, or both wait. Default 10000,
-  /// 1..65535.
+  /// Unacknowledged messages that the broker may send (prefetch): more hides latency, but costs memory here and is
+  /// redelivered after a crash. Must exceed the number of messages that the caller gathers before it acknowledges, or
+  /// both wait for each other. Default 10000, 1..65535.
   uint32_t prefetch = 10'000;
-  /// A side that hears nothing for two to three times this takes the other for dead. Heartbeats are sent by Fetch only,
-  /// so a caller may be busy for twice this between two calls: after that the broker may close the connection, which
-  /// costs a reconnect and a redelivery, but no message. Default 60 s, 1..3600 s.
+  /// Heartbeat interval: a side that receives nothing for two to three times this considers the other dead. Heartbeats
+  /// are sent by Fetch only, so a caller may be busy for twice this between two calls: after that the broker may close
+  /// the connection, which costs a reconnect and a redelivery, but no message. Default 60 s, 1..3600 s.
   std::chrono::seconds heartbeat{60};
-  /// Makes the queue, durable, if it is not there. If false a missing queue is an error.
+  /// Creates the queue, durable, if it does not exist. If false, a missing queue is an error.
   bool declare = true;
 
   Status Validate() const;  ///< OK, or the first field out of range, its value and its range.
@@ -35,28 +35,29 @@ struct Message {
   std::string body;
 };
 
-/// One subscription. One thread at a time. Delivery is at least once: what was not acknowledged when the connection
-/// ends, comes again, and so may what was, if the acknowledgement was lost on the way. Order is the queue's, until
-/// something comes again.
+/// One subscription. One thread at a time. Delivery is at least once: messages that were not acknowledged when the
+/// connection ends are redelivered, and so may be acknowledged ones whose acknowledgement was lost. Messages come in
+/// the queue's order, except redelivered ones.
 ///
-/// A lost connection is kHostUnreachable (or another retryable code): call Reconnect(). Whatever the broker refuses (a
-/// wrong password, a queue that is gone or has other properties) is an error that is not retryable and names the queue.
-/// After any error of Fetch or Ack, but kBadValue, the connection is closed. RabbitMQ also refuses a consumer that
-/// leaves a message unacknowledged for half an hour (its consumer_timeout).
+/// A lost connection is kHostUnreachable (or another retryable code): call Reconnect(). A refusal by the broker (a
+/// wrong password, a queue that was deleted or has other properties) is an error that is not retryable and names the
+/// queue. After any error of Fetch or Ack except kBadValue the connection is closed. RabbitMQ also refuses a consumer
+/// that leaves a message unacknowledged for half an hour (its consumer_timeout).
 class Consumer {
  public:
   static Result<std::unique_ptr<Consumer>> Connect(const ConsumerOptions& options);
 
   /// Appends up to `most` messages to `out` and returns how many. Waits up to `wait` for the first and a few
-  /// milliseconds for more; 0 if none came. On an error nothing is appended: those messages come again.
+  /// milliseconds for more; 0 if none came. On an error nothing is appended: those messages are redelivered.
   Result<size_t> Fetch(std::vector<Message>& out, size_t most, std::chrono::milliseconds wait);
 
   /// The broker may forget every message up to and including this one. Call it once all of them are durable. A tag of
-  /// an earlier connection, or one never given out, is kBadValue and nothing is sent: such a message comes again.
+  /// an earlier connection, or one never given out, is kBadValue and nothing is sent: such a message is redelivered.
   Status Ack(uint64_t up_to_tag);
 
-  /// Closes the connection if there is one, so that all that is unacknowledged comes again, and connects anew: at once,
-  /// then at growing intervals of up to 2 s, until it succeeds, the error is not retryable, or `patience` is over.
+  /// Closes the connection if there is one, so that all unacknowledged messages are redelivered, and connects again: at
+  /// once, then at growing intervals of up to 2 s, until it succeeds, the error is not retryable, or `patience` is
+  /// over.
   Status Reconnect(std::chrono::milliseconds patience);
 
  private:

@@ -9,9 +9,9 @@
 namespace braid::queue {
 namespace {
 
-/// Messages on the way without a confirm. Enough to keep a broker busy that syncs its disk for many at once.
+/// Messages sent without a confirm. Enough to keep a broker busy that syncs its disk once for many messages.
 constexpr size_t kUnconfirmedMost = 2000;
-/// For one confirm. A broker confirms within a few hundred milliseconds unless its disk is in trouble.
+/// Timeout for one confirm. A broker confirms within a few hundred milliseconds unless its disk has a problem.
 constexpr timeval kConfirmTimeout = {.tv_sec = 60, .tv_usec = 0};
 constexpr std::chrono::seconds kHeartbeat{60};
 constexpr uint8_t kPersistent = 2;

@@ -14,12 +14,12 @@ namespace braid::queue {
 struct PublisherOptions {
   Address address;
   std::string queue;
-  /// Makes the queue, durable, if it is not there. If false a missing queue is an error of Publish().
+  /// Creates the queue, durable, if it does not exist. If false, a missing queue is an error of Publish().
   bool declare = true;
 };
 
-/// Persistent messages with publisher confirms. One thread at a time. After an error it is of no more use: connect
-/// another.
+/// Persistent messages with publisher confirms. One thread at a time. After an error it cannot be used any more:
+/// connect a new one.
 class Publisher {
  public:
   struct Outcome {

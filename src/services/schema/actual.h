@@ -1,4 +1,4 @@
-// What a store has: what kind it is, and a collection with its options, indexes and shard key.
+// The actual state of a store: its kind, and a collection with its options, indexes and shard key.
 #pragma once
 
 #include <string>

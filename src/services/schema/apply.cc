@@ -19,7 +19,7 @@ using client::BsonPtr;
 
 constexpr int kShardingAttempts = 600;  // of 50 ms
 
-/// Makes one collection what its spec says.
+/// Makes one collection match its spec.
 class Creator {
  public:
   Creator(mongoc_client_t* client, const StoreKind& kind, const std::string& database, const Wanted& wanted)
@@ -34,7 +34,7 @@ class Creator {
       if (is_missing(finding)) missing.insert(finding.field);
     }
     BRAID_CHECK_OK(Create(missing));
-    // What counts is what the store has now: another process may have been faster, or have created something else.
+    // The store's present state decides: another process may have created the same thing, or something else.
     BRAID_TRY(findings, Look());
     for (Finding& finding : findings) Settle(finding);
     return findings;
@@ -78,7 +78,7 @@ class Creator {
 
   // A validator over documents that break it would refuse their next update, so it is added only if there are none.
   Status AddValidator() {
-    BRAID_ASSERT(wanted_.validator != nullptr);  // else none can be missing
+    BRAID_ASSERT(wanted_.validator != nullptr);  // otherwise no document can break it
     Bson alternatives;
     BSON_APPEND_DOCUMENT(alternatives.get(), "0", wanted_.validator.get());
     Bson breaking;
@@ -122,7 +122,7 @@ class Creator {
     return Note(kShardKeyField, reply);
   }
 
-  // A lost store or a lack of rights ends everything; what the store refuses because of what it has is a difference.
+  // A lost store or missing rights end the run; a refusal because of existing data is reported as a difference.
   Status Note(const std::string& field, const Result<BsonPtr>& reply) {
     if (reply.ok()) {
       created_.insert(field);

@@ -74,7 +74,7 @@ class Examiner {
     }
   }
 
-  // What counts of an index beside its keys; an option that is false is the same as none.
+  // The relevant options of an index besides its keys; an option that is false equals an absent one.
   static BsonPtr IndexOptions(const bson_t& definition, bool named) {
     BsonPtr options = Without(definition, {"v", "ns", "key", "background"});
     for (const char* const flag : {"unique", "sparse", "hidden"}) {

@@ -1,4 +1,4 @@
-// A spec beside what the store has.
+// Compares a spec with the state of a store.
 #pragma once
 
 #include "services/schema/actual.h"
@@ -13,11 +13,11 @@ inline constexpr char kValidatorField[] = "validator";
 inline constexpr char kShardKeyField[] = "shard_key";
 std::string IndexField(const std::string& index_name);
 
-/// Drops what the store cannot have, and says so: shard keys without a sharded cluster, and on a MongoDB cluster the
-/// `unique` of indexes that lack the shard key.
+/// Removes from the spec, with a finding for each, what the store does not support: shard keys without a sharded
+/// cluster, and on a MongoDB cluster the `unique` of indexes without the shard key.
 std::vector<Finding> Adapt(const StoreKind& kind, Wanted& wanted);
 
-/// Every thing of the spec: as specified, missing or different. Pure: asks and changes nothing.
+/// A finding for each item of the spec: as specified, missing or different. Does not access the store.
 std::vector<Finding> Examine(const Wanted& wanted, const Actual& actual);
 
 }  // namespace braid::schema

@@ -1,5 +1,5 @@
-// What collections must look like, as plain data: the tables of the services are made of it. Apply and Compare make the
-// collections of a database what their specs say, or say where they differ.
+// Specifications of collections as plain data, which each service has a table of. Apply makes the collections of a
+// database match their specs; Compare reports where they differ.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,11 @@ enum class State {
   kAsSpecified,
   kCreated,    // by this call
   kMissing,    // only from Compare()
-  kDifferent,  // something else is there, or the store refused to create it; left alone
-  kSkipped,    // the store cannot have it, and the service works without it
+  kDifferent,  // something else exists, or the store refused to create it; left alone
+  kSkipped,    // the store does not support it, and the service works without it
 };
 
-/// One thing that a collection must have, and what was found.
+/// One item of a collection's spec, and what was found.
 struct Finding {
   State state;
   std::string collection;
@@ -56,16 +56,16 @@ struct Report {
   std::vector<Finding> findings;  // in the order of the specs
 
   size_t Count(State state) const;
-  /// Everything is there as specified.
+  /// True if everything is as specified.
   bool ok() const { return Count(State::kMissing) == 0 && Count(State::kDifferent) == 0; }
 };
 
-/// Creates what is missing: collections, validators, indexes, shard keys. What is there and differs is reported and
-/// left alone; so is a validator that documents already there break. Calling it again, or from several processes at
-/// once, is safe: after a crash the next call creates the rest. Indexes that no spec names are left alone, and reported
-/// only if they are unique or a TTL, as these refuse or remove documents. Shard keys are skipped on a MongoDB that is
-/// no sharded cluster. On a MongoDB cluster an index that cannot be unique over the shards is created without `unique`.
-/// An error means that the store could not be asked, or that a spec is wrong.
+/// Creates missing collections, validators, indexes and shard keys. Existing ones that differ are reported and left
+/// alone; a validator that existing documents break is reported and not created. Calling it again, or from several
+/// processes at once, is safe: after a crash the next call creates the rest. Indexes that no spec names are left alone,
+/// and reported only if they are unique or have a TTL, because these refuse or remove documents. Shard keys are skipped
+/// on a MongoDB that is not a sharded cluster. On a MongoDB cluster an index that cannot be unique over the shards is
+/// created without `unique`. An error means that the store failed, or that a spec is wrong.
 Result<Report> Apply(Clients& clients, const std::string& database, std::span<const CollectionSpec> specs);
 
 /// The same without changing anything.

@@ -1,4 +1,4 @@
-// Looking at collections in tests, and changing them behind the services' backs.
+// Reading and changing collections directly, for tests.
 #pragma once
 
 #include <string>

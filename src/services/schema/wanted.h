@@ -1,4 +1,4 @@
-// A spec with its documents read, in the forms that the commands take.
+// A parsed spec, in the form that the commands take.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 namespace braid::explorer::source {
 namespace {
 
-// A transaction is carried again within so many epochs.
+// The number of epochs within which a transaction is carried again.
 constexpr size_t kSharedEpochs = 4;
 
 std::string HexOf(Random& random, size_t digits) {

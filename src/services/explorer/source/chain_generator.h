@@ -14,19 +14,19 @@ namespace braid::explorer::source {
 struct ChainOptions {
   uint64_t seed = 1;
   int64_t first_epoch = 0;
-  /// Of a hundred steps, how many replace the newest epochs by others. Default 5, 0..90.
+  /// The percentage of steps that replace the newest epochs by others. Default 5, 0..90.
   uint32_t switch_percent = 5;
-  /// A switch replaces 1 to so many epochs. Default 8, 1..1000.
+  /// The most epochs that a switch replaces. Default 8, 1..1000.
   uint32_t switch_depth_max = 8;
-  /// An epoch has 1 to so many blocks. Default 4, 1..1000.
+  /// The most blocks of an epoch. Default 4, 1..1000.
   uint32_t blocks_max = 4;
-  /// A block has 0 to so many transactions, on average half of it. Default 20, 0..200 000.
+  /// The most transactions of a block; on average it has half of that. Default 20, 0..200 000.
   uint32_t transactions_max = 20;
-  /// Of a hundred transactions in a block, how many an earlier block of the chain carries too. Default 5, 0..90.
+  /// The percentage of a block's transactions that an earlier block of the chain carries, too. Default 5, 0..90.
   uint32_t shared_percent = 5;
   uint32_t accounts = 1000;  // from 1
   uint32_t miners = 20;      // from 1
-  /// Receipts of an epoch become known so many epochs later. Default 5, 0..1000.
+  /// How many epochs later the receipts of an epoch become known. Default 5, 0..1000.
   int64_t receipts_after = 5;
 
   Status Validate() const;  ///< OK, or the first field out of range, its value and its range.

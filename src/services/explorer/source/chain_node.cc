@@ -89,7 +89,7 @@ bool ChainNode::Lies() {
   return lies;
 }
 
-// What goes wrong with an answer on its way.
+// Applies a transport fault to an answer.
 void ChainNode::Spoil(Answer& answer) {
   if (random_.Chance(faults_.slow_percent, 100)) {
     answer.delay_ms = static_cast<int64_t>(random_.Below(static_cast<uint64_t>(faults_.slow_ms) + 1));

@@ -16,22 +16,22 @@ class element;
 
 namespace braid::explorer::source {
 
-/// Of a hundred, each 0..100.
+/// Percentages, each 0..100.
 struct NodeFaults {
   uint32_t slow_percent = 0;  // requests that are answered late
-  int64_t slow_ms = 100;      // by up to so many milliseconds
-  /// Requests that fail: HTTP 500 and 429, a connection that ends before or in the answer, what is not JSON, an error
-  /// or nothing instead of one answer of a batch.
+  int64_t slow_ms = 100;      // the longest delay, in milliseconds
+  /// Requests that fail: HTTP 500 and 429, a connection that ends before or within the answer, a body that is not JSON,
+  /// an error in place of one answer of a batch, or a missing answer.
   uint32_t error_percent = 0;
-  /// Calls whose answer does not fit the others: blocks of a branch that was left, another block or none, the receipt
-  /// of another transaction, a number of the newest epoch that is too low or too high.
+  /// Calls whose answer is inconsistent with the others: blocks of an abandoned branch, another block or none, the
+  /// receipt of another transaction, a number of the newest epoch that is too low or too high.
   uint32_t inconsistent_percent = 0;
 };
 
 struct NodeOptions {
   ChainOptions chain;
   NodeFaults faults;
-  /// The chain has so many epochs from the beginning, at least 1, and grows up to the other number.
+  /// The chain's number of epochs at the beginning, at least 1, and the number that it grows up to.
   int64_t epochs_at_start = 1;
   int64_t epochs_max = 1000;
   /// The newest epochs that are not executed yet: there are no receipts of them.
@@ -50,7 +50,7 @@ class ChainNode {
  public:
   ChainNode(const NodeOptions& options, std::vector<TransactionPtr> real);
 
-  /// What to send for a request.
+  /// The response to a request.
   struct Answer {
     unsigned status = 200;
     std::string body;
@@ -70,7 +70,7 @@ class ChainNode {
     uint64_t faults = 0;
   };
   State state() const;
-  /// Takes so many steps, as long as the chain grows.
+  /// Takes `steps` steps, as long as the chain grows.
   void Advance(int64_t steps);
   void SetFaults(const NodeFaults& faults);
   /// The chain as lines of the interchange format, oldest first.

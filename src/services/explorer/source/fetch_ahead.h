@@ -1,4 +1,4 @@
-// FetchAhead: epochs of a node on several threads, given out in order.
+// FetchAhead: fetches epochs of a node on several threads and returns them in order.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace braid::explorer::source {
 struct FetchAheadOptions {
   int64_t first = 0;
   int64_t last = 0;
-  int64_t oldest = 0;  // receipts of older epochs are of no use
+  int64_t oldest = 0;  // receipts of older epochs are not fetched
   size_t threads = 4;
   /// Epochs, and bytes of them, that may wait to be taken. At least one epoch waits.
   int64_t epochs_max = 256;
@@ -29,7 +29,7 @@ class FetchAhead {
   FetchAhead(const FetchAhead&) = delete;
   FetchAhead& operator=(const FetchAhead&) = delete;
 
-  /// The next epoch; nothing after the last one. Without `wait` also nothing if it is not there yet. After an error
+  /// The next epoch; nothing after the last one. Without `wait` also nothing if it has not arrived yet. After an error
   /// nothing further is fetched.
   Result<std::optional<FetchedEpoch>> Next(bool wait);
 

@@ -9,7 +9,7 @@
 
 namespace braid::explorer::source {
 
-/// A body of either side may have so many bytes.
+/// The most bytes of a body, in either direction.
 inline constexpr uint64_t kHttpBodyBytesMax = uint64_t{256} << 20;
 
 struct HttpReply {
@@ -33,7 +33,7 @@ class HttpSession {
   };
   /// Waits for the next request; nothing at the end of the connection.
   Result<std::optional<Request>> Next();
-  /// Sends a reply; with `bytes_max` it ends after so many bytes of the message, as by an accident.
+  /// Sends a reply; with `bytes_max` it breaks off after that many bytes, to simulate a failure.
   Status Reply(const HttpReply& reply, size_t bytes_max = SIZE_MAX);
 
  private:

@@ -10,7 +10,7 @@ namespace braid::explorer::source {
 struct NodeServerOptions {
   std::string address = "127.0.0.1";  // loopback: there is no authentication
   uint16_t port = 0;                  // 0: a free one
-  /// The chain takes a step each time so many milliseconds have passed; 0: never by itself.
+  /// The interval, in milliseconds, at which the chain takes a step; 0: never by itself.
   int64_t interval_ms = 0;
 };
 

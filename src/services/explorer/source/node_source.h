@@ -12,22 +12,22 @@ namespace braid::explorer::source {
 
 struct NodeSourceOptions {
   RpcOptions rpc;
-  /// The receipts of an epoch's transactions come with the epoch so many later, when the node has executed it; 0: with
-  /// their own, so that an epoch is there only once it was executed; -1: no receipts. Default 5, -1..1000.
+  /// How many epochs later the receipts of an epoch's transactions are delivered, when the node has executed them. 0:
+  /// with the epoch itself, which is then available only once it was executed; -1: no receipts. Default 5, -1..1000.
   int64_t receipts_after = 5;
 
   Status Validate() const;  ///< OK, or the first field out of range, its value and its range.
 };
 
-/// An epoch with what is needed to see whether it fits.
+/// An epoch with the facts needed to check whether it follows the chain.
 struct FetchedEpoch {
   Epoch epoch;
   int64_t executed = -1;       // the number of the epoch whose receipts it has; -1: none
   std::string executed_pivot;  // its pivot
 };
 
-/// Answers that do not fit each other: the node has switched its pivot in between, or is not right in its head. To be
-/// asked for again.
+/// True for the error of inconsistent answers: the node has switched its pivot in between, or is faulty. The caller asks
+/// again.
 bool IsInconsistent(const Status& status);
 
 /// Any thread.
@@ -42,7 +42,7 @@ class NodeSource {
   /// An epoch, with the receipts of an earlier one unless that is below `oldest`.
   Result<FetchedEpoch> Fetch(int64_t number, int64_t oldest);
 
-  /// What was remembered of an epoch, or of it and all that follow, is out of date.
+  /// Forgets what was remembered of an epoch, or of it and all later ones, because it is out of date.
   void Forget(int64_t number);
   void ForgetFrom(int64_t number);
 

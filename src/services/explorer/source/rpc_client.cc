@@ -35,7 +35,7 @@ Status JudgeRpcError(simdjson::dom::element error, const char* method, Status& s
   if (error["code"].get_int64().get(code) != simdjson::SUCCESS) code = 0;
   if (error["message"].get_string().get(message) != simdjson::SUCCESS) message = "no message";
   const std::string text = StrCat(method, ": the node answers with error ", code, ": ", message);
-  // Reserved codes that say that the call is wrong; everything else is the server's own trouble.
+  // The reserved codes of a faulty call; every other code is a problem of the server.
   const bool is_final = code == -32600 || code == -32601 || code == -32602;
   if (is_final) return Status(Code::kOperationFailed, text);
   said = Status(Code::kHostUnreachable, text);
@@ -63,7 +63,7 @@ Result<std::string> RpcClient::Post(const std::string& body) {
   ++figures_.requests;
   Result<HttpReply> answer = PostHttp(*stream, options_.address, body);
   if (!answer.ok()) {
-    // A server that went away took the other connections with it.
+    // If the server went away, the other connections are lost, too.
     const MutexLock lock(mu_);
     idle_.clear();
     return answer.error();

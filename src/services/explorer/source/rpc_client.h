@@ -46,9 +46,9 @@ class RpcClient {
   RpcClient(const RpcClient&) = delete;
   RpcClient& operator=(const RpcClient&) = delete;
 
-  /// The results, as JSON, in the order of the calls. What may get better (a lost connection, no answer in time, HTTP
-  /// 429 and 5xx, what is not JSON, an answer that is missing, errors of the server's own) is tried again; the last
-  /// such error is returned when patience ends. kOperationFailed: the server refuses a call for good.
+  /// The results, as JSON, in the order of the calls. Temporary failures (a lost connection, a timeout, HTTP 429 and
+  /// 5xx, a body that is not JSON, a missing answer, internal errors of the server) are retried; the last such error is
+  /// returned when patience ends. kOperationFailed: the server refuses a call permanently.
   Result<std::vector<std::string>> Call(std::span<const RpcCall> calls);
 
   const RpcFigures& figures() const { return figures_; }

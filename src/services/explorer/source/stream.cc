@@ -21,7 +21,7 @@
 namespace braid::explorer::source {
 namespace {
 
-// How soon a wait notices that it shall stop.
+// The longest time until a wait notices a request to stop.
 constexpr std::chrono::milliseconds kStopSlice{50};
 
 Status SocketError(std::string_view what, int error) {
@@ -151,7 +151,7 @@ Status Stream::StartTls(const HttpAddress& address) {
     ERR_clear_error();
     return Status(Code::kInvalidOptions, StrCat("cannot use the certificates in ", address.ca_file));
   }
-  // The library writes to sockets in a way that raises the signal when the other side has gone; errors say it as well.
+  // OpenSSL's writes raise SIGPIPE when the peer has gone; their errors report it as well.
   signal(SIGPIPE, SIG_IGN);
   tls_.reset(SSL_new(context.get()));
   SSL_set_fd(tls_.get(), descriptor_);
@@ -164,7 +164,7 @@ Status Stream::StartTls(const HttpAddress& address) {
   }
 }
 
-// Waits for what the library lacks; an error if there is nothing to wait for.
+// Waits until the socket is readable or writable, as the library requires; an error if it requires neither.
 Status Stream::AwaitTls(int result, std::string_view what) {
   const int error = SSL_get_error(tls_.get(), result);
   if (error == SSL_ERROR_WANT_READ) return Await(POLLIN);

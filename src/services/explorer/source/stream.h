@@ -14,7 +14,7 @@ struct ssl_st;
 
 namespace braid::explorer::source {
 
-/// When a wait ends without what it waited for.
+/// When a wait gives up.
 struct Patience {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// Ends waits when it becomes true; may be null.

@@ -16,7 +16,7 @@ namespace {
 using Clocks = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// What is taken in one call; a transaction takes as much of it as it holds.
+// The most epochs per call of Take(); a transaction takes as many of them as fit.
 constexpr size_t kBatchEpochsMax = 256;
 constexpr size_t kBatchBytesMax = size_t{16} << 20;
 constexpr milliseconds kWaitSlice{20};
@@ -106,7 +106,7 @@ Result<std::optional<int64_t>> Sync::NextEpoch(Stored& stored, int64_t newest) {
     if (newest < options_.first_epoch) return std::optional<int64_t>();
     return std::optional(options_.first_epoch);
   }
-  // A node that is far behind is waited for.
+  // If the node is far behind, wait for it.
   if (newest < stored.tip.epoch - options_.depth_max) return std::optional<int64_t>();
   const int64_t common = std::min(stored.tip.epoch, newest);
   std::optional<int64_t> next;
@@ -131,7 +131,7 @@ Status Sync::TakeBatch(std::vector<Epoch>& batch) {
     if (stopped()) return Status(Code::kInterrupted, "interrupted");
     const Result<Explorer::Taken> result = explorer_.Take(rest);
     if (!result.ok()) {
-      // They fitted a moment ago, so somebody else has changed the chain.
+      // They fitted a moment ago, so another process has changed the chain.
       const Code code = result.error().code();
       const bool is_changed = code == Code::kTimelineFork || code == Code::kTimelineGap;
       return is_changed ? Status(Code::kWriteConflict, std::string(result.error().message())) : result.error();
@@ -190,7 +190,7 @@ Status Sync::TakeFrom(int64_t first, int64_t newest, std::map<int64_t, std::stri
       pivots[epoch.number] = epoch.pivot_hash;
       bytes += epoch.bytes;
       batch.push_back(std::move(epoch));
-      if (batch.size() < kBatchEpochsMax && bytes < kBatchBytesMax) continue;  // there may be more at hand
+      if (batch.size() < kBatchEpochsMax && bytes < kBatchBytesMax) continue;  // more epochs may have arrived
     }
     if (batch.empty()) return failure;  // or OK, at the end
     BRAID_CHECK_OK(TakeBatch(batch));
@@ -212,13 +212,13 @@ Result<bool> Sync::Round() {
   });
   const int64_t last = std::min(newest, options_.until.value_or(newest));
   if (!next || *next > last) return false;
-  // What the epochs follow: those that stay.
+  // The epochs that stay, which the new ones follow.
   stored.pivots.erase(stored.pivots.lower_bound(*next), stored.pivots.end());
   BRAID_CHECK_OK(TakeFrom(*next, last, stored.pivots));
   return true;
 }
 
-// The node contradicts itself, or somebody else has changed the chain: worth another round, but not for ever.
+// The node contradicts itself, or another process has changed the chain: worth another round, but not forever.
 Status Sync::Endure(const Status& failure) {
   const bool passes = IsInconsistent(failure) || failure.code() == Code::kOperationFailed ||
                       failure.code() == Code::kBadValue || failure.code() == Code::kWriteConflict;

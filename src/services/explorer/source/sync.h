@@ -22,7 +22,7 @@ struct SyncOptions {
   size_t parallel = 4;
   /// How often the node is asked for news once everything is taken in. Default 500 ms.
   std::chrono::milliseconds poll{500};
-  /// How long the node may contradict itself, or lack what it says it has, before the sync gives up. Default 60 s.
+  /// How long the node may contradict itself, or lack epochs that it announced, before the sync gives up. Default 60 s.
   std::chrono::milliseconds patience{60'000};
   /// Ends when this epoch is stored; nothing: never.
   std::optional<int64_t> until;
@@ -42,7 +42,7 @@ class Sync {
   Sync(Explorer& explorer, NodeSource& source, SyncOptions options)
       : explorer_(explorer), source_(source), options_(std::move(options)) {}
 
-  /// Follows until one of the options says that it ends. Everything is in the store: after a kill another one goes on.
+  /// Follows the node until one of the options ends it. All state is in the store: after a kill another Sync continues.
   /// kTimelineFork: the node's chain has nothing in common with the stored one, or not within depth_max; nothing was
   /// changed. kInterrupted: stop.
   Status Run();

@@ -1,4 +1,4 @@
-// How far a sync is: figures, the rate over the last seconds, and the document that other processes see.
+// The progress of a sync: figures, the rate over the last seconds, and the document that other processes read.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct SyncFigures {
   int64_t deepest = 0;  // switch
   int64_t transactions = 0;
   int64_t retries = 0;       // requests that had to be made again
-  int64_t inconsistent = 0;  // answers that contradicted each other
+  int64_t inconsistent = 0;  // number of contradictory answers
   double epochs_per_second = 0;
   double transactions_per_second = 0;
   int64_t updated_ms = 0;  // since 1970

@@ -19,8 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds kHeartbeat{10};
 
-/// A port that nobody has, below the range from which the system gives ports to clients: none of them can take it while
-/// the broker is down.
+/// A free port below the range of ephemeral ports, so that no client can take it while the broker is down.
 uint16_t FreePort() {
   Random random(RandomSeed());
   for (;;) {

@@ -25,7 +25,7 @@ class Broker {
   queue::Address tls_address() const;
   /// kill -9.
   void Kill() { End(SIGKILL); }
-  /// As an operator would: it says goodbye to its clients.
+  /// An orderly stop, as by an operator: the broker closes its connections properly.
   void Stop() { End(SIGTERM); }
   /// After either: the same directory and ports. Returns when it takes connections.
   void Start();
@@ -33,7 +33,7 @@ class Broker {
   /// Messages that wait for a consumer; not those that one has and has not acknowledged.
   size_t Count(const std::string& queue) const;
   void DeleteQueue(const std::string& queue) const;
-  /// Makes the queue, not durable: what a later durable declaration contradicts.
+  /// Declares a queue that is not durable, which contradicts a later durable declaration.
   void DeclareTransient(const std::string& queue) const;
   /// Ends every connection of this process to the broker as a broken network would.
   void CutConnections() const;
