@@ -20,7 +20,7 @@ const CheckpointHead* HeadOf(const Checkpoint& checkpoint, int64_t chain) {
   return head != checkpoint.heads.end() && head->chain == chain ? &*head : nullptr;
 }
 
-// The hash of the last record vouches for all before it; the tree has to be the one over them.
+// The hash of the last record commits to all earlier ones; the tree must be the tree over exactly these records.
 Status CompareTree(Chains& chains, const Checkpoint& checkpoint, const CheckpointHead& head,
                    std::vector<ChainDamage>& differences) {
   if (checkpoint.statement.version == 1) return {};
@@ -136,7 +136,7 @@ Result<Checkpoint> SignHeads(Chains& chains, const SigningKey& key, int64_t now_
   CheckpointInput input{.store = StrCat(options.database, ".", options.log), .created_at_ms = now_ms};
   BRAID_TRY(const std::vector<ChainHead> heads, chains.Heads());
   for (const ChainHead& head : heads) {
-    if (head.sequence == 0) {  // halted before its first record, or what the head said is lost
+    if (head.sequence == 0) {  // halted before its first record, or the record that the head named is lost
       BRAID_TRY(const VerifyReport report, chains.Verify({.chains = {head.chain}}));
       if (report.ok()) continue;
     }

@@ -1,6 +1,6 @@
 // Checkpoints of the log: making them from the heads, comparing the log with them, proving records by them. Those that
 // are kept beside the log are in <log>_checkpoints: {_id, created_at, sequence, chains, key_id, checkpoint: <JSON
-// text>}. That is convenient, but it is the copy outside the store that proves something.
+// text>}. That is convenient, but only a copy outside the store is a proof.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ Result<std::optional<ChainHash>> HashAt(Clients& clients, const ChainsOptions& o
                                         int64_t sequence);
 
 /// Heads of the checkpoint that the log does not have any more, each with what was expected and found; empty if it has
-/// all of them. An error: `key` did not sign the checkpoint, or the store failed. Only heads and the
-/// roots of trees are compared: that the records before them are sound is for Chains::Verify() to say.
+/// all of them. An error means that `key` did not sign the checkpoint, or that the store failed. Only heads and the
+/// roots of trees are compared: Chains::Verify() checks the records before them.
 Result<std::vector<ChainDamage>> CompareWith(Chains& chains, const Checkpoint& checkpoint, const PublicKey& key);
 
 /// The proof that a record was in its chain when the checkpoint was made. kBadValue if there is no such record.

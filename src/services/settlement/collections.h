@@ -1,4 +1,4 @@
-// What the collections of the settlement log must look like.
+// The specification of the settlement log's collections.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 namespace braid::settlement {
 
 /// As Chains::Open() creates them for the default name of the log (C1). Their shard key is the operator's choice
-/// (docs/settlement.md). Views and a migration are not part of it: which of their collections there are depends on how
-/// often they were rebuilt and how far they have come.
+/// (docs/settlement.md). Views and a migration are not part of it: which of their collections exist depends on rebuilds
+/// and on the phase of the migration.
 std::span<const schema::CollectionSpec> Collections();
 
 }  // namespace braid::settlement

@@ -105,7 +105,7 @@ Connection::Connection(Settlement& settlement, Socket socket, const ListenerOpti
 void Connection::Reply(const Answer& answer) {
   if (!answer.status.ok() && options_.on_problem) options_.on_problem(source_, answer);
   Answer sent = answer;
-  if (answer.status.code() == Code::kBadValue) sent.output_seq = 0;  // what is no output has no sequence
+  if (answer.status.code() == Code::kBadValue) sent.output_seq = 0;  // a line that is not an output has no sequence
   replies_.Add(sent);
 }
 
@@ -143,15 +143,15 @@ void Connection::Read() {
   }
 }
 
-// False: there is something else to do than to read. A shutdown of the reading side would wake the reader too, but some
-// kernels go on to take in bytes after it, without end if the client sends without end.
+// False if the reader must stop. Shutting down the reading side would wake it, too, but some kernels keep receiving
+// bytes afterwards, without end if the client keeps sending.
 bool Connection::AwaitBytes() {
   pollfd waited[] = {{stop_.fd(), POLLIN, 0}, {socket_.native_handle(), POLLIN, 0}};
   while (::poll(waited, 2, -1) < 0 && errno == EINTR) continue;
   return waited[0].revents == 0;
 }
 
-// Submits the messages that are there in full, and gives their bytes.
+// Submits the complete messages and returns their size in bytes.
 size_t Connection::SubmitMessages(std::string_view bytes, bool& readable) {
   size_t used = 0;
   while (bytes.size() - used >= kLengthBytes) {
@@ -189,8 +189,8 @@ void Connection::Write() {
   }
 }
 
-// To close a socket while there are bytes that were not read resets the connection, and the client may lose replies
-// that are on their way. So what a client still sends is read and dropped, until it falls silent or for a second.
+// Closing a socket with unread bytes resets the connection, and the client may lose replies that are on their way. So
+// further input is read and dropped, until the client stops sending or for one second.
 void Connection::Linger() {
   Shutdown(Socket::shutdown_send);
   std::string dropped(kReadBytes, '\0');

@@ -58,11 +58,11 @@ class Replies {
   /// Before each message: waits until fewer than due_max are due. False after Abandon().
   bool AwaitRoom();
   void Add(const Answer& answer);
-  /// No more messages will come.
+  /// Called after the last message.
   void End();
-  /// The replies cannot be sent any more: nobody shall wait.
+  /// The replies cannot be sent any more: wakes all waiting threads.
   void Abandon();
-  /// Waits for the next reply and gives all that are next in order; empty after the last.
+  /// Waits for the next reply and returns all consecutive replies that are ready; empty after the last.
   std::string Take();
 
  private:
@@ -86,11 +86,11 @@ class Connection {
   /// Reads nothing more once `stop` is raised; it must outlive this, as must the options.
   Connection(Settlement& settlement, Socket socket, const ListenerOptions& options, const StopSignal& stop);
 
-  /// Returns when all that was read is answered and the client has its replies or is gone; nothing more is read after
-  /// the client's end of its side, a length out of range, or the signal to stop. Reads on this thread and writes on
+  /// Returns when every message that was read is answered and the client has its replies or is gone. Reading ends when
+  /// the client closes its side, at a length out of range, or at the signal to stop. Reads on this thread and writes on
   /// another.
   void Run();
-  /// From any thread: the client is given up, whatever it is still to be sent.
+  /// Drops the connection, even if replies are still due. Any thread.
   void Abort() { Shutdown(Socket::shutdown_both); }
   /// After Run(); not at the same time as Abort().
   void Close();

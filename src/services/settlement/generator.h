@@ -19,8 +19,8 @@ struct GeneratorOptions {
   int64_t first_sequence = 1;
 };
 
-/// Orders that trade, rest or are cancelled, and now and then a transfer between users (system, symbol 0). What the
-/// balance events of an output give and take is zero for each asset. Not thread-safe.
+/// Orders that trade, rest or are cancelled, and now and then a transfer between users (system, symbol 0). The balance
+/// events of an output sum to zero for each asset. Not thread-safe.
 class Generator {
  public:
   explicit Generator(const GeneratorOptions& options);

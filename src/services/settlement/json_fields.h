@@ -1,4 +1,4 @@
-// Reading JSON strictly: every field known, there once, of its type; an error names the field by its whole path.
+// Reads JSON strictly: every field must be known, unique and of its type; an error names the field by its whole path.
 #pragma once
 
 #include <simdjson.h>
@@ -16,7 +16,7 @@ namespace braid::settlement {
 
 namespace json = simdjson::dom;
 
-/// Where a value stands; put into words only if something is wrong with it. Lives on the stack of its readers.
+/// The path of a value, which becomes text only if there is an error to report. Lives on the stack of its readers.
 struct Where {
   const Where* parent = nullptr;
   std::string_view name = {};  ///< of a field; empty for the element of a list

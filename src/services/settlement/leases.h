@@ -1,4 +1,4 @@
-// Which symbols this service may extend, while several services share one store (C10).
+// The symbols that this service may extend, while several services share one store (C10).
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace braid::settlement {
 
-/// Takes the lease of a symbol when its first record comes, and keeps it until ReleaseAll(). A lease that was lost is
-/// not taken again before the records that were queued under the old one are answered: they are refused, and one that
-/// came in between must not be stored without them. Any thread. Does nothing if the Chains have no owner.
+/// Takes the lease of a symbol when its first record comes, and keeps it until ReleaseAll(). A lost lease is not taken
+/// again before all records that were queued under it are answered: they are refused, and a later record must not be
+/// stored without them. Any thread. Does nothing if the Chains have no owner.
 class SymbolLeases {
  public:
   /// `most`: how many to take at most; 0 for no limit.
   SymbolLeases(Chains& chains, uint32_t most) : chains_(chains), most_(most) {}
 
-  /// For a record of these symbols. kLeaseLost: one of them is another service's. Each OK needs a Leave().
+  /// Call before a record of these symbols. kLeaseLost if another service holds one of them. Each OK needs a Leave().
   Status Enter(std::span<const int64_t> symbols);
   /// The record was answered with `status`.
   void Leave(std::span<const int64_t> symbols, const Status& status);
-  /// Gives all up, so that others can take them at once. No record may be under way.
+  /// Releases all leases, so that others can take them at once. No record may be in progress.
   Status ReleaseAll();
 
  private:

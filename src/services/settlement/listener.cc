@@ -68,7 +68,7 @@ class Listener::Impl {
     stop_.Raise();
     if (!AwaitEnd()) AbortAll();
     if (!AwaitEnd()) {
-      // No client is waited for any more, so it is the store that does not answer.
+      // No client is waited for any more, so the store is what does not answer.
       log::warn("connections have outputs that could not be committed; they are given up");
       settlement_.writers().Stop(options_.patience).Ignore("each output is told its own outcome");
     }
@@ -99,7 +99,7 @@ class Listener::Impl {
     std::thread thread;
   };
 
-  // False: some connections have not ended within the time there is.
+  // False if some connections have not ended in time.
   bool AwaitEnd() {
     MutexLock lock(mu_);
     return changed_.WaitFor(lock, options_.patience, [&]() BRAID_REQUIRES(mu_) { return active_ == 0; });
@@ -122,7 +122,8 @@ class Listener::Impl {
       Reap();
       if (error) {
         log::warn("a connection could not be accepted: {}", error.message());
-        changed_.WaitFor(lock, std::chrono::milliseconds(100));  // files run out, for example: others must end first
+        changed_.WaitFor(lock,
+                         std::chrono::milliseconds(100));  // for example no free file descriptor: others must end first
       } else if (active_ >= options_.connections_max) {
         log::warn("a connection was closed: {} are open, the most", active_);
       } else {
@@ -140,7 +141,7 @@ class Listener::Impl {
     running.thread = std::thread([this, &running] {
       running.connection.Run();
       const MutexLock lock(mu_);
-      running.connection.Close();  // now: the next Reap() may be long after
+      running.connection.Close();  // now, because the next Reap() may be much later
       running.finished = true;
       BRAID_ASSERT(active_ > 0);
       --active_;

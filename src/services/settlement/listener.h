@@ -49,7 +49,7 @@ inline constexpr uint32_t kMessageBytesMax = 8u << 20;
 class Listener {
  public:
   static Result<std::unique_ptr<Listener>> Open(Settlement& settlement, const ListenerOptions& options);
-  /// Stop().
+  /// Calls Stop().
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;

@@ -113,7 +113,7 @@ std::optional<int64_t> IntegerIn(json::object object, std::string_view name, int
   return ReadInteger(value, Where(), least, number).ok() ? std::optional(number) : std::nullopt;
 }
 
-// A name that is there twice, or that is not known, may be what the symbol should have been told by.
+// A duplicate or unknown name might be the one that determines the symbol.
 bool HasOddNames(json::object object) {
   std::vector<std::string_view> names;
   for (const auto& [name, value] : object) names.push_back(name);
@@ -133,7 +133,7 @@ bool AddSymbolOf(json::element value, std::vector<int64_t>& symbols) {
   return true;
 }
 
-// The symbols by the rule of C1; false if they cannot be told for sure.
+// The symbols by the rule of C1; false if they cannot be determined with certainty.
 bool AddSymbols(json::object object, std::vector<int64_t>& symbols) {
   json::element value;
   if (object.at_key("trades").get(value) == simdjson::SUCCESS) {
@@ -196,7 +196,8 @@ Result<Output> OutputParser::Decode(std::string_view payload) {
   return output;
 }
 
-// Which output a line is that is no output: what can still be told of it decides what has to wait for it (C4).
+// Identifies a line that is not a valid output as far as possible: its sequence and symbols decide what has to wait for
+// it (C4).
 
 std::optional<int64_t> LocateSequenceOf(json::element document) {
   json::object object;

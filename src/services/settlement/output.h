@@ -82,19 +82,20 @@ struct Output {
   std::vector<int64_t> other_symbols() const;
 };
 
-/// Of output_seq: one less than an int64_t can be, so that there is always a next one.
+/// The highest output_seq: one less than the maximum of int64_t, so that there is always a next one.
 inline constexpr int64_t kOutputSeqMax = INT64_MAX - 1;
 inline constexpr size_t kTextBytesMax = 256;  ///< of an id, a status, an asset or a reason
 inline constexpr size_t kListMax = 10'000;    ///< trades, and balance events, of one output
 inline constexpr int kDepthMax = 64;          ///< of `input`
 
-/// What can be told of a line that is no output.
+/// The sequence and symbols of a line that is not a valid output.
 struct Located {
   int64_t output_seq = 0;
-  std::vector<int64_t> symbols;  ///< every one that it may be of, by C1 or by its own word; the first is its own
+  std::vector<int64_t>
+      symbols;  ///< every symbol that it may belong to, by C1 or by its symbol_id; the first is its own
 };
 
-/// Reads outputs; reuse it, for it keeps its memory. One thread at a time.
+/// Reads outputs; reuse it, because it keeps its memory. One thread at a time.
 class OutputParser {
  public:
   OutputParser();
@@ -102,7 +103,7 @@ class OutputParser {
   /// A line of F2. kBadValue: the message is for people and names the field. An unknown field is an error, as it would
   /// be missing from the log. A given symbol_id must be that of C1; given hashes are for the chain to check.
   Result<Output> Parse(std::string_view line);
-  /// Of a line that Parse() refuses: which output it would be, if its sequence and all of its symbols can be told.
+  /// Identifies a line that Parse() refuses, if its sequence and all of its symbols can be determined.
   std::optional<Located> Locate(std::string_view line);
   /// The same of its sequence alone.
   std::optional<int64_t> LocateSequence(std::string_view line);

@@ -1,10 +1,11 @@
-// Outputs that were refused are kept with the reason and the place they came from, until somebody has looked at them
-// (C4): nothing is dropped silently.
+// Refused outputs are kept with the reason and their origin for an operator to examine (C4): nothing is dropped
+// silently.
 //
 // <log>_refused has, for each of them,
 //   {_id, at, file, line, output_seq, symbols: […], reason, text, times, skipped}
-// where output_seq and symbols are there if they could be told, text is the beginning of what came if that was no
-// output, times counts how often it came, and skipped says why nothing waits for it, if somebody decided so.
+// where output_seq and symbols are present if they could be determined, text is the beginning of the line if it was not
+// an output, times counts how often it came, and skipped is the operator's reason why nothing waits for it, if there is
+// one.
 #pragma once
 
 #include <cstdint>

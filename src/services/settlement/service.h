@@ -24,14 +24,15 @@ namespace braid::settlement {
 struct Options {
   std::string database = "settlement";
   std::string log = "engine_output_log";
-  /// The name of this service among those that share the store, unlike any other's; empty if it is the only one.
+  /// The unique name of this service among those that share the store; empty if it is the only one.
   std::string owner;
-  /// Symbols to take at most, of a service with an owner; what comes for others is answered kElsewhere. 0: no limit.
+  /// The most symbols that a service with an owner takes; outputs of other symbols are answered kElsewhere. 0: no
+  /// limit.
   uint32_t leases_max = 0;
-  /// How long after its end by force another service must wait for its symbols. Default 10 s.
+  /// How long other services must wait for its symbols after it was killed. Default 10 s.
   std::chrono::milliseconds lease_ttl{10'000};
-  /// Why lines that are no outputs are passed over: it is kept with each of them, and nothing waits for them. Empty:
-  /// their symbols accept nothing that comes after them until they are corrected.
+  /// If not empty, lines that are not outputs are skipped: this reason is kept with each of them, and nothing waits for
+  /// them. If empty, their symbols accept nothing later until such lines are corrected.
   std::string skip_refused;
   /// Threads, batches, queues.
   ChainWritersOptions writers;
@@ -39,7 +40,7 @@ struct Options {
   ChainsOptions ToChains() const;
 };
 
-/// What became of an output; the numbers are those of the TCP stream.
+/// The result for an output; the numbers are those of the TCP stream.
 enum class Outcome : uint8_t {
   kAccepted = 0,   ///< durable now
   kDuplicate = 1,  ///< was stored already
@@ -132,8 +133,8 @@ class Intake {
   /// Returns when all is answered.
   void Flush() { AwaitAnswers(submitted_); }
   Totals totals() const;
-  /// OK, or why nothing more of this intake is taken: a line that was no output and could be of any symbol. Of the
-  /// thread that submits.
+  /// OK, or why this intake accepts nothing more: a line that was not an output and could belong to any symbol. Only
+  /// for the submitting thread.
   const Status& stopped() const { return stopped_; }
 
  private:
@@ -163,7 +164,7 @@ class Intake {
   CondVar idle_;
   uint64_t answered_ BRAID_GUARDED_BY(mu_) = 0;
   std::map<int64_t, Code> gone_
-      BRAID_GUARDED_BY(mu_);  // symbols with an output that nothing may pass, and why it was not taken
+      BRAID_GUARDED_BY(mu_);  // symbols with an output that later ones must wait for, and why it was not accepted
 };
 
 }  // namespace braid::settlement

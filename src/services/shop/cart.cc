@@ -58,7 +58,7 @@ void AppendCartState(const Cart& cart, Bson& fields) {
 }
 
 void AppendOwner(const Owner& owner, Bson& document) {
-  BRAID_ASSERT(owner.user_id.empty() != owner.session_id.empty());  // CheckOwner() saw to it
+  BRAID_ASSERT(owner.user_id.empty() != owner.session_id.empty());  // CheckOwner() ensures it
   document.Text("owner", owner.Key());
   if (owner.user_id.empty()) {
     BSON_APPEND_NULL(document.get(), "user_id");
@@ -76,7 +76,7 @@ Result<int64_t> UpdateOneIn(Transaction& transaction, const char* collection, co
   return matched.matched;
 }
 
-// A cart that nobody sees any more, but that still counts as the owner's active one.
+// An expired cart is invisible, but still counts as the owner's active one.
 Status AbandonExpired(Transaction& transaction, const Cart& cart) {
   Bson filter;
   filter.Text("owner", cart.owner.Key()).Text("status", kActive);

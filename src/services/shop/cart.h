@@ -9,7 +9,7 @@
 
 namespace braid::shop {
 
-/// Where a session's cart is, and whether it went to a user's.
+/// Where a session's cart is, and whether it was merged into a user's.
 struct SessionCart {
   std::string cart_id;
   std::string merged_into;  // a user's Owner::Key(), or empty
@@ -26,14 +26,14 @@ Result<Cart> NeedActiveCart(Reads& reads, const Owner& owner, const std::string&
 /// A cart that is not stored yet: it has no id.
 Cart NewCart(const Owner& owner, int64_t now_ms);
 
-/// Adds up the lines. Refused::kInexactAmount.
+/// Computes the totals of the lines. Refused::kInexactAmount.
 Status SumUp(Cart& cart);
 
 /// Inserts a cart without an id and gives it one, or changes the lines, status and times of an active one; a guest's
 /// session points to it. A cart that has expired but is still there becomes `abandoned` beside a new one.
 Status SaveCart(Transaction& transaction, Cart& cart);
 
-/// Says where the guest's cart has gone.
+/// Notes in the session that the guest's cart was merged.
 Status MarkMerged(Transaction& transaction, const std::string& session_id, const Owner& user);
 
 }  // namespace braid::shop

@@ -1,5 +1,5 @@
 // Changes of a cart's lines, and the merge of a guest's cart into a user's. Each reads the cart, changes it in memory
-// and writes it back in one transaction: of two that do so side by side, one runs again on what the other has left.
+// and writes it back in one transaction: of two that run concurrently, one is run again on the result of the other.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -58,7 +58,7 @@ Status TouchAndSave(Transaction& transaction, const ShopOptions& options, int64_
   return SaveCart(transaction, cart);
 }
 
-// What a merged line may have at most, and why not more.
+// The most units that a merged line may have, and the reason for that limit.
 struct LineCap {
   int64_t most = 0;
   Refused reason = Refused::kOutOfStock;

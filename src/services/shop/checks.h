@@ -1,5 +1,5 @@
-// Checks of what a caller gives, each with the refusal that names the field. No id is long enough to hurt an index. A
-// page token is such a text too: it says where the page before ended.
+// Checks of a caller's arguments, each with a refusal that names the field. The length of ids is limited so that
+// indexes stay small. A page token is such an argument, too: it says where the previous page ended.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The shop's collections (B1, B3, B4): their names, and what each must look like on any store.
+// The shop's collections (B1, B3, B4): their names, and their specification for any store.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ inline constexpr char kCarts[] = "carts";
 /// {_id: session_id, session_id, cart_id, expires_at, …}: finds the cart of a guest on one shard.
 inline constexpr char kCartSessions[] = "cart_sessions";
 
-/// What the collections must look like: validators, indexes and shard keys.
+/// The specification of the collections: validators, indexes and shard keys.
 std::span<const schema::CollectionSpec> Collections();
 
 /// Creates what is missing. Collections that are there but differ are left as they are: `braid init shop --diff` shows

@@ -1,4 +1,4 @@
-// Taking over the invoices of another shop: each becomes an order, each stock code a product. Safe to run again.
+// Imports the invoices of another shop: each invoice becomes an order, each stock code a product. Safe to run again.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct ImportOptions {
   size_t batch_orders_max = 200;
   /// Ends the retries of a transaction when it becomes true; may be null.
   const std::atomic<bool>* stop = nullptr;
-  /// What was refused: the file, the line in it, and why.
+  /// Called for each refused line with the file, the line number and the reason.
   std::function<void(std::string_view file, uint64_t line, std::string_view reason)> on_refused;
 };
 
@@ -47,9 +47,9 @@ class Importer {
   /// Creates the shop's collections if they are missing.
   static Result<std::unique_ptr<Importer>> Open(Clients& clients, const ImportOptions& options);
 
-  /// The lines that follow are of this file.
+  /// Sets the file that the following lines come from.
   void BeginFile(std::string name) { file_ = std::move(name); }
-  /// A line that cannot be in an order is refused, which is OK here: an error is one of the store.
+  /// A line that cannot be in an order is refused, which is not an error here: every error is one of the store.
   Status Add(InvoiceLine line);
   /// A line that could not even be read.
   void RefuseRow(uint64_t line, std::string_view reason);

@@ -31,8 +31,8 @@ using Entries = std::span<const std::pair<const std::string, Newest>* const>;
 
 constexpr size_t kProductsInRequest = 1000;
 
-// The files have no categories. A code that begins with five digits is that of something on a shelf; POST, BANK
-// CHARGES, vouchers and the like are not.
+// The files have no categories. A code that begins with five digits is that of a physical product; POST, BANK CHARGES,
+// vouchers and the like are not products.
 const char* ImportedCategory(const std::string& code) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return code.size() >= 5 && std::all_of(code.begin(), code.begin() + 5, is_digit) ? "retail" : "service";
@@ -106,7 +106,7 @@ bool AddUpsert(mongoc_bulk_operation_t* bulk, const StoreOptions& options, const
   return mongoc_bulk_operation_update_one_with_opts(bulk, filter.get(), change.get(), opts.get(), error);
 }
 
-// A duplicate was made or changed meanwhile, by another import or by the shop, and is no older than what is here.
+// A duplicate was created or changed meanwhile, by another import or by the shop, and is not older than this one.
 bool OnlyDuplicates(const bson_t* reply) {
   bson_iter_t errors;
   bson_iter_t list;

@@ -1,4 +1,5 @@
-// What another shop's invoices say: lines put together into invoices as they come, and the products that they tell of.
+// The contents of another shop's invoices: lines are grouped into invoices as they come, and products are derived from
+// them.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +66,7 @@ class OpenInvoices {
   std::unordered_map<std::string, std::list<Invoice>::iterator> by_number_;
 };
 
-/// Gathers what the lines say about products. Name and price of a product are those of its last sale: a line with a
+/// Gathers the products that the lines mention. Name and price of a product are those of its last sale: a line with a
 /// price and a positive quantity that is no cancellation; of lines of the same minute the later one. Other lines count
 /// only as long as a product has no sale: it is named after what they call it, or else after its code.
 class ImportedProducts {
@@ -90,8 +91,8 @@ class ImportedProducts {
   void Note(const InvoiceLine& line);
   size_t size() const { return products_.size(); }
 
-  /// Creates what is missing and brings up to date what is older, and forgets all; the number of both. A product that
-  /// was changed later than its last sale here is left alone, and so is one of another currency.
+  /// Creates missing products, updates older ones, and forgets all; returns the number of both. A product that was
+  /// changed later than its last sale here is left alone, and so is one of another currency.
   Result<uint64_t> Store(Clients& clients, const StoreOptions& options);
 
  private:

@@ -171,7 +171,7 @@ class OrderBatch {
   std::unordered_map<std::string, size_t> claimed_;
 };
 
-// An error that one document causes and that would come again.
+// Whether the error is caused by one document and would recur.
 bool IsOfADocument(const Status& status) {
   return status.code() == Code::kDuplicateKey || status.code() == Code::kDocumentValidationFailure ||
          status.code() == Code::kBSONObjectTooLarge;

@@ -11,7 +11,7 @@
 
 namespace braid::shop {
 
-/// What became of an invoice.
+/// The result for an invoice.
 struct StoredInvoice {
   enum class Outcome { kStored, kDuplicate, kRefused };
   Outcome outcome = Outcome::kStored;
@@ -29,9 +29,10 @@ std::string ImportedOrderId(const Invoice& invoice);
 /// The customer, or of a guest an id that no other order has: guest:RET-{number}.
 std::string ImportedUserId(const Invoice& invoice);
 
-/// Stores the orders and their claims in one transaction; what each has become, in the order given. An order that is
-/// there with other lines or another amount is refused and stays as it is. If the store refuses a document, it costs
-/// only that one: then each order is stored by itself. An error: the store failed, and nothing is known.
+/// Stores the orders and their claims in one transaction and returns a result for each, in the given order. An order
+/// that exists with other lines or another amount is refused and stays unchanged. If the store refuses a document, only
+/// that order is lost: then each order is stored by itself. An error means that the store failed, and the result is not
+/// known.
 Result<std::vector<StoredInvoice>> StoreOrders(Clients& clients, const StoreOrdersOptions& options,
                                                std::span<const Invoice> invoices);
 

@@ -1,4 +1,4 @@
-// Reading a request's fields strictly: every field known, there once, of its type.
+// Reads a request's fields strictly: every field must be known, unique and of its type.
 #pragma once
 
 #include <simdjson.h>
@@ -12,8 +12,8 @@
 
 namespace braid::shop {
 
-/// Fields are asked for by name; the first thing that is wrong is what Finish() refuses. A null is as good as absent.
-/// Must not outlive the parsed text.
+/// Fields are read by name; Finish() returns the first mistake. A null counts as absent. Must not outlive the parsed
+/// text.
 class RequestFields {
  public:
   /// `where` goes before the names in messages: "product."
@@ -37,7 +37,7 @@ class RequestFields {
   /// Keeps the first error, if there is none yet.
   void Fail(const Status& status);
 
-  /// OK, or what was wrong first; a field that nobody asked for is wrong.
+  /// OK, or the first mistake; a field that was not read is a mistake, too.
   Status Finish();
 
  private:

@@ -1,4 +1,4 @@
-// Money: amounts that are exact or not there at all. A Decimal128 in documents, a string in JSON.
+// Money: exact amounts. A Decimal128 in documents, a string in JSON.
 #pragma once
 
 #include <bson/bson.h>
@@ -12,12 +12,12 @@
 namespace braid::shop {
 
 /// A finite decimal of at most 34 digits. Keeps the digits behind the point that it was given ("199.90" × 2 is
-/// "399.80"). Nothing rounds: what does not fit is refused.
+/// "399.80"). Nothing is rounded: an amount that does not fit is refused.
 class Money {
  public:
   /// 0.
   Money();
-  /// What a document holds. The value must be finite: see FromDocument().
+  /// From a Decimal128 of a document. The value must be finite: see FromDocument().
   explicit Money(const bson_decimal128_t& value) : value_(value) {}
 
   /// Digits with perhaps a point and digits behind it, such as "0.25"; never below zero. Refused::kBadPrice.

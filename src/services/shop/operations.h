@@ -17,17 +17,17 @@ struct Answer {
 /// Runs {"op": "checkout", …}. Any thread.
 Answer AnswerRequest(Shop& shop, std::string_view request);
 
-/// The same for callers with words of their own for success and failure: the result as JSON, or the refusal.
+/// The same for callers that report success and failure in their own way: the result as JSON, or the refusal.
 Result<std::string> ResultOf(Shop& shop, std::string_view request);
 
-/// Something that requests must take in their order: a user, a session, a product or an order.
+/// An object whose requests must keep their order: a user, a session, a product or an order.
 struct Touched {
   std::string key;
   bool shared = false;  // requests that share it may run side by side
 };
 
 /// Users and sessions whose requests keep their order, and the product that a request writes or, shared, looks at.
-/// Nothing for what is not a request.
+/// Empty if the text is not a request.
 std::vector<Touched> TouchedBy(std::string_view request);
 
 }  // namespace braid::shop

@@ -97,7 +97,7 @@ Result<const Step*> StepOf(const Order& order, const std::string& status) {
                 StrCat("order ", order.order_id, " is ", order.status, " and cannot become ", status));
 }
 
-// Only from the status that it was read with; a step that was taken meanwhile makes the transaction run again.
+// Only if the order still has the status that was read; if it was changed meanwhile, the transaction runs again.
 Status SetOrderStatus(Transaction& transaction, const Order& order, const Step& step) {
   Bson filter;
   AppendOrderFilter(order, filter);
@@ -161,7 +161,7 @@ Result<Order> FindOrder(Reads& reads, const std::string& order_id, const std::st
   Bson by_order_id;
   by_order_id.Text("_id", order_id);
   BRAID_TRY(const client::BsonPtr place, reads.FindOne(kOrderIds, by_order_id.get()));
-  // Keys of checkouts are claimed in the same collection; they are no orders' ids.
+  // Keys of checkouts are claimed in the same collection, but are not order ids.
   if (place == nullptr || bson_has_field(place.get(), "order_id")) return UnknownOrder(order_id);
   const std::string_view owner = client::TextOf(place.get(), "user_id");
   if (!user_id.empty() && owner != user_id) return UnknownOrder(order_id);

@@ -50,7 +50,7 @@ Status CheckProduct(const Product& product) {
   return CheckAttrs(product.attrs);
 }
 
-// What is named gets its quantity; the rest stays.
+// Zones that are named get their quantity; the others stay unchanged.
 std::vector<ZoneStock> MergedStocks(std::vector<ZoneStock> stocks, const std::vector<ZoneStock>& named) {
   for (const ZoneStock& one : named) {
     const auto found = std::find_if(stocks.begin(), stocks.end(),

@@ -1,4 +1,4 @@
-// Refusal: why the storefront did not do what it was asked for. A refused operation has changed nothing.
+// Refusal: why the storefront refused an operation. A refused operation has changed nothing.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ enum class Refused {
 /// "out_of_stock": what JSON and docs/shop.md call it.
 std::string_view NameOf(Refused code);
 
-/// A product of which there is less than was wanted.
+/// A product with less stock than was wanted.
 struct ShortLine {
   std::string product_id;
   int64_t wanted = 0;

@@ -11,7 +11,7 @@
 namespace braid::shop {
 namespace {
 
-// Two that make the same document collide; the second one finds it at its next run.
+// Two transactions that create the same document conflict; the second one finds it when it runs again.
 constexpr int kDuplicateRunsMax = 8;
 constexpr uint64_t kOrderNumbers = 1'000'000'000'000;
 
@@ -64,8 +64,8 @@ Status Shop::Change(const std::function<Status(Transaction&)>& body) {
   return status;
 }
 
-// Random digits instead of a counter, which every checkout would have to wait for. A number that is taken shows when it
-// is claimed, and the checkout tries another.
+// Random digits instead of a counter, which every checkout would have to wait for. If a number is taken, claiming it
+// fails, and the checkout tries another.
 std::string Shop::NewOrderId(int64_t now_ms) {
   const std::chrono::sys_days day = std::chrono::floor<std::chrono::days>(
       std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(now_ms)));

@@ -30,7 +30,7 @@ struct ShopOptions {
   int64_t cart_lifetime_ms = 24LL * 3600 * 1000;
   /// Where created_at, updated_at and expires_at come from. Must outlive the Shop.
   const Clock* clock = &Clock::System();
-  /// Of the order ids' random digits; 0: a seed that nobody can guess.
+  /// Seed of the order ids' random digits; 0: an unpredictable seed.
   uint64_t seed = 0;
   /// Ends the retries of a transaction when it becomes true; may be null.
   const std::atomic<bool>* stop = nullptr;
@@ -38,7 +38,7 @@ struct ShopOptions {
   Status Validate() const;  ///< OK, or the first field out of range, its value and its range.
 };
 
-/// A page has this many rows at most.
+/// The most rows of a page.
 inline constexpr int64_t kPageMax = 1000;
 /// Bytes of an id, a geo zone, a category, an idempotency key.
 inline constexpr size_t kIdBytesMax = 128;
@@ -216,7 +216,7 @@ struct TransitionRequest {
 /// The storefront on any store. Any thread. Every change is one transaction: it happens wholly or not at all, and what
 /// fails with a refusal (refusal.h) has changed nothing. Other errors are the store's.
 /// Invariants:
-///   (1) neither `qty` nor `reserved` of a stock is ever below zero, whatever runs side by side;
+///   (1) neither `qty` nor `reserved` of a stock is ever below zero, whatever runs concurrently;
 ///   (2) an owner has at most one active cart, and an expired one is as good as gone before TTL removes it;
 ///   (3) an idempotency key makes one order at most, and a checkout that is repeated gives that order;
 ///   (4) checkout charges the prices that the cart's lines hold, not those of the products at that moment;
@@ -249,13 +249,13 @@ class Shop {
 
   /// Makes the cart if there is none. More of a product that is there already adds to its line.
   Result<Cart> AddToCart(const CartRequest& request);
-  /// Of a line that is there.
+  /// Sets the quantity of an existing line.
   Result<Cart> SetQuantity(const CartRequest& request);
   Result<Cart> RemoveFromCart(const CartRequest& request);
   /// The owner's active cart.
   Result<Cart> GetCart(const CartRequest& request);
   /// On login: the lines of the guest's cart go to the user's, the guest's becomes `abandoned`. The same product is
-  /// summed, up to what is in stock; the user's price stays. Again for the same user, it gives the user's cart.
+  /// summed, up to what is in stock; the user's price stays. Repeated for the same user, it returns the user's cart.
   Result<Merge> MergeCarts(const MergeRequest& request);
 
   /// Order, stock and cart in one transaction.

@@ -1,5 +1,5 @@
 // Every decrement is one conditional update, {stock_by_geo: {$elemMatch: {geo_zone, qty: {$gte: n}}}}, so that no stock
-// goes below zero whatever runs beside it.
+// goes below zero, whatever runs concurrently.
 #include "services/shop/stock.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ struct Units {
 };
 
 /// The units of each product, sums of lines, sorted by product: transactions that want the same products ask for them
-/// in the same order, so that none of them waits for another in a circle.
+/// in the same order, so that they cannot wait for each other in a cycle.
 std::vector<Units> UnitsOf(std::span<const OrderLine> lines);
 
 /// OK, or Refused::kOutOfStock with every product of which the zone has less, as the transaction sees it.
@@ -26,7 +26,7 @@ Status CheckUnits(Transaction& transaction, const std::string& geo_zone, std::sp
 /// Sells units that CheckUnits() found in the same transaction.
 Status TakeUnits(Transaction& transaction, const std::string& geo_zone, std::span<const Units> units, int64_t now_ms);
 
-/// Gives them back; a zone that is not there any more is made again. A product that is gone takes nothing back.
+/// Gives them back; a zone that no longer exists is created again. Units of a deleted product are dropped.
 Status ReturnUnits(Transaction& transaction, const std::string& geo_zone, std::span<const Units> units, int64_t now_ms);
 
 }  // namespace braid::shop

@@ -94,7 +94,8 @@ class Auditor {
     return tables_.overall->Correct(transaction_, "", sums);
   }
 
-  // What the ranking says of an entity, with what it does not know yet, is the entity's sum; it has no others.
+  // The ranking's value of an entity plus its pending changes must be the entity's sum, and the ranking must have no
+  // other entities.
   Status CompareRanking(Counters& set) {
     if (!set.ranked()) return {};
     std::unordered_map<std::string, WideSum> ranking;
@@ -146,8 +147,8 @@ class Auditor {
     return {};
   }
 
-  // `expected` is null for an entity that has no delegations. It must not have documents at all: a staker who has is
-  // taken for counted. True if anything differs.
+  // `expected` is null for an entity without delegations. It must not have any document, because a staker with a
+  // document counts as counted. True if anything differs.
   bool CompareEntity(const Counters& set, const Counters::Entity& entity, const WideSums* expected) {
     bool differs = CompareSums(set, entity.name, expected == nullptr ? WideSums{} : *expected, entity.sums);
     if (expected == nullptr && !differs) {
@@ -161,7 +162,7 @@ class Auditor {
     return differs;
   }
 
-  // One document with everything, in place of all there are: the first, by which a staker is counted.
+  // One document with the whole sum replaces all others: the first one, by which a staker is counted.
   Status RepairEntity(Counters& set, const std::string& name, const WideSums* expected) {
     ++report_.repaired;
     Bson range;
@@ -264,8 +265,8 @@ class Auditor {
     return check();
   }
 
-  // The totals are what the delegations say by now: so every calculation of each of them is done, and none of an event
-  // that has no delegation, which counts when it comes again.
+  // The totals match the delegations now: so every calculation of each delegation is marked as done, and none of an
+  // event without a delegation, which will count when it is delivered again.
   Status RepairLocks() {
     report_.repaired += incomplete_.size() + orphans_.size();
     for (size_t begin = 0; begin < incomplete_.size(); begin += kPageSize) {

@@ -137,8 +137,8 @@ Status Park(Transaction& transaction, const Tables& tables, std::span<const Even
   return tables.locks.Await(transaction, awaited);
 }
 
-// Events of known keys that say something else than their delegation are no duplicates. One without a delegation, which
-// another program may leave, cannot be compared.
+// Events of known keys that contradict their delegation are not duplicates. An event without a delegation, which
+// another program may have left, cannot be compared.
 Status FindConflicts(Transaction& transaction, std::span<const Event* const> repeated, Outcome& outcome,
                      std::vector<Conflict>& conflicts) {
   std::vector<std::string> hashes;
@@ -185,7 +185,7 @@ Result<Outcome> ApplyActiveEvents(Transaction& transaction, const Tables& tables
   BRAID_CHECK_OK(writes.Send(transaction));
   BRAID_CHECK_OK(reawakened.Apply(transaction, tables, totals, outcome, conflicts));
   BRAID_CHECK_OK(FindConflicts(transaction, repeated, outcome, conflicts));
-  // Every event has become one thing.
+  // Every event is counted exactly once.
   BRAID_ASSERT(outcome.accepted + outcome.duplicate + outcome.conflicting == events.size());
   BRAID_CHECK_OK(totals.Write(transaction, tables, shard));
   return outcome;
@@ -215,7 +215,7 @@ Result<Outcome> ApplyActiveLooking(Transaction& transaction, const Tables& table
 
 Result<Outcome> ApplyUnbonded(Transaction& transaction, const Tables& tables, uint32_t shard,
                               std::span<const Event> events, std::vector<Conflict>& conflicts) {
-  conflicts.clear();  // an unbonded event says nothing that could contradict
+  conflicts.clear();  // an unbonded event has nothing that could contradict the delegation
   std::vector<std::string> hashes;
   hashes.reserve(events.size());
   for (const Event& event : events) hashes.push_back(event.hash);
@@ -230,7 +230,7 @@ Result<Outcome> ApplyUnbonded(Transaction& transaction, const Tables& tables, ui
       delegations.push_back(&place->second);
     }
   }
-  // Only what its active has added may be taken away; the rest is done when that is resumed.
+  // Only what its active event has added may be subtracted; the rest is done when that event is resumed.
   BRAID_TRY(const auto added,
             tables.locks.Done(transaction, LockIds({delegations.data(), delegations.size()}, State::kActive)));
   BRAID_TRY(

@@ -10,7 +10,7 @@
 
 namespace braid::staking {
 
-/// What became of events.
+/// The results for events.
 struct Outcome {
   uint64_t accepted = 0;     // changed the totals
   uint64_t duplicate = 0;    // had done so before
@@ -28,19 +28,19 @@ struct Conflict {
   std::string reason;
 };
 
-/// Events of one state, in one transaction, with the counters of `shard`. What it says is right once the transaction
-/// has committed. The events may be in any order and have duplicates. `conflicts` is set anew. kOverflow if a total
-/// would not fit in 64 bits: nothing is kept of the transaction then.
+/// Applies events of one state in one transaction, with the counters of `shard`. The result is valid once the
+/// transaction has committed. The events may be in any order and have duplicates. `conflicts` is set anew. kOverflow if
+/// a total would not fit in 64 bits: nothing is kept of the transaction then.
 Result<Outcome> ApplyActive(Transaction& transaction, const Tables& tables, uint32_t shard,
                             std::span<const Event> events, std::vector<Conflict>& conflicts);
 /// ApplyActive() for events some of which have a delegation without a document of flags, as another program may leave
-/// it: there ApplyActive() fails with kDuplicateKey. Slower, for it looks every delegation up.
+/// it: there ApplyActive() fails with kDuplicateKey. Slower, because it looks up every delegation.
 Result<Outcome> ApplyActiveLooking(Transaction& transaction, const Tables& tables, uint32_t shard,
                                    std::span<const Event> events, std::vector<Conflict>& conflicts);
 Result<Outcome> ApplyUnbonded(Transaction& transaction, const Tables& tables, uint32_t shard,
                               std::span<const Event> events, std::vector<Conflict>& conflicts);
 
-/// Does what is not done yet for these delegations, whatever it is: after a calculation was added.
+/// Does the calculations that are missing for these delegations, after a calculation was added.
 Result<Outcome> Resume(Transaction& transaction, const Tables& tables, uint32_t shard,
                        std::span<const std::string> hashes);
 

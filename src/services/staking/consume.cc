@@ -15,7 +15,7 @@ constexpr milliseconds kPatience{1'000};  // for a broker, between looks at `sto
 
 bool Stopped(const ConsumeOptions& options) { return options.stop != nullptr && options.stop->load(); }
 
-// All that was not acknowledged comes again afterwards.
+// All messages that were not acknowledged are redelivered afterwards.
 Status ReconnectUntil(queue::Consumer& consumer, const ConsumeOptions& options, const Status& why) {
   log::warn("the queue is connected to again: {}", why.message());
   while (true) {
@@ -46,7 +46,7 @@ Status Consume(queue::Consumer& consumer, Ingestor& ingestor, const ConsumeOptio
     }
     if (messages.empty()) {
       if (std::exchange(rankings_behind, false)) {
-        // They are right without it; whatever is wrong with the store the next batch will say.
+        // The rankings are correct without it; the next batch reports any error of the store.
         ingestor.UpdateRankings().Ignore("only makes reading quicker");
       }
       if (options.idle_exit.count() > 0 && steady_clock::now() - last_message >= options.idle_exit) return {};

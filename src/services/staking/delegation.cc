@@ -11,10 +11,10 @@ namespace {
 
 using client::Bson;
 
-// Stakers that nobody has counted although they are known, `counted` of them by now in this transaction. Whether a
-// program of another make counts a staker with the totals, with the staker or not at all cannot be told from its flags,
-// so total_stakers is raised to the number of stakers, and left alone where it is higher: the rest of that program's
-// events may still have to be resumed. Reads all stakers.
+// Counts stakers that are known but were not counted; `counted` of them were counted in this transaction. The flags of
+// another program do not tell whether it counts a staker with the totals, with the staker or not at all. So
+// total_stakers is raised to the number of stakers, and left alone if it is higher, because other events of that
+// program may still have to be resumed. Reads all stakers.
 Result<int64_t> CountMissed(Transaction& transaction, const Tables& tables, int64_t counted) {
   BRAID_TRY(const WideSums sums, tables.overall->SumWide(transaction, ""));
   WideSum known = 0;
@@ -111,7 +111,7 @@ void Totals::Add(const Delegation& delegation, State state, uint32_t bits) {
 Status Totals::Write(Transaction& transaction, const Tables& tables, uint32_t shard) const {
   Counters::Increment overall;
   BRAID_TRY(overall.by, tables.overall->Narrow("", overall_));
-  // No other sum is larger than this one, in no shard and of no entity: if it fits, all do.
+  // No other sum, of any shard or entity, is larger than this one: if it fits, all do.
   BRAID_CHECK_OK(tables.overall->ExpectRoom(transaction, shard, kTotalTvl, overall.by[kTotalTvl]));
   int64_t& counted = overall.by[kTotalStakers];
   BRAID_TRY(counted, tables.stakers->AddCountingNew(transaction, shard, stakers_));

@@ -1,5 +1,5 @@
-// What is kept of a delegation: the record from which every total can be computed again (A9), and what its events add
-// to the counters, gathered first and written at once (A6).
+// The stored record of a delegation, from which every total can be recomputed (A9), and the effects of its events on
+// the counters, which are gathered and then written together (A6).
 #pragma once
 
 #include <deque>
@@ -46,7 +46,8 @@ class DelegationWrites {
   std::vector<Transaction::Update> updates_;
 };
 
-/// What a delegation's event adds: plus when it becomes active, minus of the active part when it is unbonded.
+/// Gathers the effects of delegations' events: they add when the delegation becomes active, and subtract the active
+/// part when it is unbonded.
 CounterValues Effect(const Delegation& delegation, State state);
 
 class Totals {
@@ -58,7 +59,7 @@ class Totals {
 
  private:
   WideSums overall_;
-  /// Another program has done the totals of an event and not its staker, or the other way round.
+  /// True if another program has counted the totals of an event but not its staker, or the other way round.
   bool divided_ = false;
   std::vector<Counters::Increment> providers_;
   std::vector<Counters::Increment> stakers_;

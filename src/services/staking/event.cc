@@ -11,7 +11,7 @@ namespace json = simdjson::dom;
 
 Status Bad(std::string reason) { return Status(Code::kBadValue, std::move(reason)); }
 
-// At most so many bytes of the text, without cutting a character in two: a reason is stored as text.
+// The first bytes of the text, without cutting a character in two: a reason is stored as text.
 std::string_view Beginning(std::string_view text, size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;

@@ -16,8 +16,8 @@ enum class State { kActive, kUnbonded };
 /// "active" and "unbonded", as in the ids of stats_lock.
 std::string_view NameOf(State state);
 
-/// Hex digits are in lower case. Of an unbonded event only type and hash are looked at: what it takes away is what its
-/// own active event recorded (A6).
+/// Hex digits are in lower case. Of an unbonded event only type and hash are used: it subtracts what its own active
+/// event recorded (A6).
 struct Event {
   State state = State::kActive;
   std::string hash;  // of the staking transaction
@@ -25,7 +25,7 @@ struct Event {
   std::string finality_provider;
   int64_t value = 0;  // satoshi
   std::optional<int64_t> timestamp;
-  size_t line = 0;  // which of the lines it came with; no part of the event itself
+  size_t line = 0;  // the index of its line in the batch; not part of the event itself
 
   /// Of its document in stats_lock (A4).
   std::string LockId() const;
@@ -34,7 +34,7 @@ struct Event {
 /// All bitcoin there can be, in satoshi: an event with more is a mistake.
 inline constexpr int64_t kValueMax = 2'100'000'000'000'000;
 
-/// Reads events; reuse it, for it keeps its memory. One thread at a time.
+/// Reads events; reuse it, because it keeps its memory. One thread at a time.
 class EventParser {
  public:
   EventParser();

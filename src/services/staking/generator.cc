@@ -6,7 +6,7 @@ namespace {
 constexpr size_t kRecentMax = 10'000;
 constexpr size_t kBondedMax = 100'000;
 
-// Low numbers far more often than high ones, as with people: a square of a uniform number.
+// Low numbers occur far more often than high ones, as in reality: the square of a uniform number.
 uint64_t Skewed(Random& random, uint64_t below) {
   const double unit = random.Unit();
   return static_cast<uint64_t>(unit * unit * static_cast<double>(below));

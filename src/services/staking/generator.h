@@ -11,11 +11,11 @@ namespace braid::staking {
 
 struct GeneratorOptions {
   uint64_t seed = 1;
-  /// Of a hundred events, how many repeat one of the last ten thousand. 0..90.
+  /// The percentage of events that repeat one of the last ten thousand. 0..90.
   uint32_t duplicate_percent = 0;
-  /// Of a hundred new events, how many unbond an earlier delegation. 0..50.
+  /// The percentage of new events that unbond an earlier delegation. 0..50.
   uint32_t unbonded_percent = 20;
-  /// Of a hundred unbonded events, how many come before their active. 0..100.
+  /// The percentage of unbonded events that come before their active event. 0..100.
   uint32_t early_percent = 1;
   uint32_t stakers = 100'000;
   uint32_t finality_providers = 60;

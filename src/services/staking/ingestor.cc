@@ -14,7 +14,7 @@ constexpr size_t kBatch = 2000;
 
 }  // namespace
 
-// What one worker parsed, by the worker that will apply it.
+// The events that one worker parsed, grouped by the worker that will apply them.
 struct Ingestor::Parsed {
   std::vector<Event> active;
   std::vector<Event> unbonded;
@@ -50,7 +50,7 @@ Result<std::unique_ptr<Ingestor>> Ingestor::Open(Clients& clients, const IngestO
 }
 
 // Active events go by staker, so that only one worker sees a staker's first; unbonded ones name no staker and go by
-// hash. Two workers of this process then change no document both, while each has a shard of its own.
+// hash. So no two workers of this process change the same document, as long as each has a shard of its own.
 void Ingestor::Parse(std::span<const std::string_view> lines, size_t begin, size_t end, Worker& worker) const {
   BRAID_ASSERT(begin <= end && end <= lines.size());
   const std::hash<std::string> hash;
@@ -107,7 +107,7 @@ Result<Outcome> Ingestor::Apply(std::span<const std::string_view> lines, const L
   BRAID_CHECK_OK(KeepLines(&Worker::bad, kUnprocessable, lines, source, outcome.rejected));
   uint64_t conflicting = 0;  // counted already
   BRAID_CHECK_OK(KeepLines(&Worker::conflicting, kConflicting, lines, source, conflicting));
-  // Every line has become one thing.
+  // Every line is counted exactly once.
   BRAID_ASSERT(outcome.accepted + outcome.duplicate + outcome.conflicting + outcome.parked + outcome.rejected ==
                lines.size());
   return outcome;
@@ -147,7 +147,8 @@ Status Ingestor::ApplyPart(ApplyBatch apply, State state, size_t part, Outcome& 
   return {};
 }
 
-// In one transaction, unless a total would overflow: then in halves, down to the events that are too much (A7).
+// Applies events in one transaction. If a total would overflow, splits them in halves, down to the events that cause it
+// (A7).
 Status Ingestor::ApplyEvents(ApplyBatch apply, State state, std::span<const Event> events, Worker& worker,
                              Outcome& outcome) {
   BRAID_ASSERT(!events.empty());

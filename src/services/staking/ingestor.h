@@ -1,5 +1,5 @@
-// Ingestor: lines of events in, durable totals out. Backfill: the calculations that older delegations lack, done later,
-// on request (A4).
+// Ingestor: turns lines of events into durable totals. Backfill: does the calculations that older delegations lack, on
+// request (A4).
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ struct IngestOptions {
   Options tables;
   /// Transactions side by side, each with a logical shard of its own. Default 2, 1..64.
   size_t workers = 2;
-  /// Events in one transaction at most: more is faster, until conflicts with other processes cost more to repeat.
-  /// Default 5000, 1..20000.
+  /// The most events in one transaction: more is faster, until conflicts with other processes become too costly to
+  /// repeat. Default 5000, 1..20000.
   size_t batch_events_max = 5000;
   /// Ends the retries of a store that does not answer; may be null.
   const std::atomic<bool>* stop = nullptr;
@@ -40,13 +40,13 @@ class Ingestor {
   static Result<std::unique_ptr<Ingestor>> Open(Clients& clients, const IngestOptions& options);
   ~Ingestor();
 
-  /// OK: every line has had its effect exactly once, or is kept with the reason why not, durably. An error: some may
-  /// have; give the same lines again. The order of the lines is that of their arrival, but it decides nothing: an
-  /// unbonded event waits for its active.
+  /// OK: every line has had its effect exactly once, or is kept with the reason why not, durably. After an error some
+  /// lines may have had theirs; call it again with the same lines. The order of the lines is that of their arrival, but
+  /// it decides nothing: an unbonded event waits for its active.
   Result<Outcome> Apply(std::span<const std::string_view> lines, const LineSource& source = {});
 
-  /// Brings the rankings up to date, so that a page of them is quick. They are right without it, and whatever happens
-  /// to it: call it when there is nothing else to do.
+  /// Updates the rankings, so that a page of them is quick. They are correct without it, even if it fails: call it when
+  /// there is nothing else to do.
   Status UpdateRankings();
 
   /// Transactions that were run again because of a conflict or a lost connection.
@@ -74,8 +74,8 @@ class Ingestor {
   std::atomic<uint64_t> retries_ = 0;
 };
 
-/// Does what is missing for every delegation that is known in stats_lock: after a calculation was added, or after a
-/// process of another make was killed half-way. May run while others write, and again after a kill. `done` counts keys.
+/// Does the missing calculations of every delegation in stats_lock: after a calculation was added, or after another
+/// program was killed half-way. May run while others write, and again after a kill. `done` counts keys.
 Result<Outcome> Backfill(Clients& clients, const Tables& tables, const std::atomic<bool>& stop,
                          std::atomic<uint64_t>& done);
 

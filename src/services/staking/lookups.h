@@ -1,4 +1,4 @@
-// Look-ups of what is kept: delegations, and messages that were refused, in pages.
+// Look-ups of delegations and of refused messages, in pages.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace braid::staking {
 /// Documents by _id, as they are stored.
 struct FoundPage {
   std::vector<client::BsonPtr> rows;
-  /// To be given for the next page; empty if there is none.
+  /// The `after` of the next page; empty if there is none.
   std::string next;
 };
 
-/// Which page; each page starts behind the last _id of the one before, whatever changed in between.
+/// Selects a page; each page starts after the last _id of the previous one, whatever changed in between.
 struct PageOptions {
   size_t limit = 20;  // 1..10000
   std::string after;
 };
 
-/// What is empty does not matter. A delegation without a timestamp is in no range of time.
+/// Empty fields match everything. A delegation without a timestamp is in no range of time.
 struct DelegationFilter {
   std::string hash;
   std::string staker;
@@ -59,9 +59,9 @@ struct RetryReport {
   uint64_t cut = 0;      // kept with their beginning only: cannot be tried
 };
 
-/// Takes in again every message that the filter matches, and removes those that are refused no longer: for example
-/// after a program that understands them was installed. A kill in between leaves a message that was taken in; the next
-/// run finds it done and removes it.
+/// Processes again every message that the filter matches, and removes those that are no longer refused: for example
+/// after a version that understands them was installed. A kill in between may leave a message that was processed; the
+/// next run finds it done and removes it.
 Result<RetryReport> RetryMessages(Clients& clients, const IngestOptions& options, const MessageFilter& filter);
 
 }  // namespace braid::staking

@@ -1,5 +1,5 @@
-// What is asked of the statistics (A2, A8), each answer of one moment: it reads one snapshot. And the logical shards as
-// they are, to see whether there are enough (A1–A3).
+// Queries of the statistics (A2, A8), each answered from one snapshot, and the state of the logical shards, to see
+// whether there are enough (A1–A3).
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct Ranked {
 
 struct Page {
   std::vector<Ranked> rows;
-  /// To be given for the next page; empty if there is none.
+  /// The `after` of the next page; empty if there is none.
   std::string next;
 };
 
@@ -45,7 +45,7 @@ Result<Page> Rank(Clients& clients, const Tables& tables, const Counters& set, s
 struct ShardInfo {
   std::string shard;
   CounterValues sums;    // of overall_stats; a shard alone may be negative
-  std::string owner;     // empty: nobody
+  std::string owner;     // empty: no owner
   int64_t owned_ms = 0;  // how long from now
 };
 

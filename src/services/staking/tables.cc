@@ -15,7 +15,7 @@ constexpr const char* kLocks = "stats_lock";
 constexpr const char* kOverallStats = "overall_stats";
 constexpr const char* kProviderStats = "finality_providers_stats";
 constexpr const char* kStakerStats = "staker_stats";
-// A collection that is created inside a transaction collides with every other transaction that needs it.
+// Creating a collection inside a transaction conflicts with every other transaction that needs it.
 constexpr const char* kCreated[] = {kLocks,           kOverallStats,  kProviderStats,  kStakerStats,
                                     kDelegations,     kPending,       kUnprocessable,  kConflicting,
                                     kProviderRanking, kStakerRanking, "counter_leases"};
@@ -27,7 +27,8 @@ Status Create(mongoc_client_t* client, const std::string& database, const char* 
   return reply.ok() || reply.error().code() == Code::kNamespaceExists ? Status() : reply.error();
 }
 
-// What the store has: the most of the three sets, because a process that raises them may be killed in between.
+// The store's number of logical shards: the largest of the three sets, because a process that raises them may be killed
+// in between.
 Result<uint32_t> StoredShards(Clients& clients, const std::string& database) {
   uint32_t shards = 0;
   const std::string names[] = {kOverallStats, kProviderStats, kStakerStats};
@@ -97,7 +98,7 @@ Result<std::unique_ptr<Tables>> Tables::Open(Clients& clients, const Options& op
     BRAID_TRY(const uint32_t stored, StoredShards(clients, options.database));
     const Status status = OpenCounters(clients, Counters::Open, stored == 0 ? kDefaultShards : stored, *tables);
     if (status.ok()) return tables;
-    // Somebody has raised the number since it was read; it has an upper limit.
+    // Another process has raised the number since it was read; it has an upper limit.
     if (status.code() != Code::kShardCountLowered) return status;
   }
 }

@@ -1,5 +1,5 @@
-// The collections of the staking statistics, their counters and their flags, opened together; and what the collections
-// must look like.
+// The collections of the staking statistics with their counters and flags, opened together; and the specification of
+// the collections.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ inline constexpr const char* kPending = "pending_events";                // unbo
 inline constexpr const char* kConflicting = "conflicting_events";        // {_id: SHA-256 of the text, message, reason}
 inline constexpr const char* kUnprocessable = "unprocessable_messages";  // {_id: SHA-256 of the text, message, reason}
 
-/// Whose logical shards are leased (counters.h).
+/// The lease group of the logical shards (counters.h).
 inline constexpr const char* kLeaseGroup = "staking";
 
 struct Options {
@@ -37,7 +37,7 @@ inline constexpr const char* kTotalStakers = "total_stakers";
 inline constexpr const char* kFieldNames[] = {kActiveTvl, kTotalTvl, kActiveDelegations, kTotalDelegations,
                                               kTotalStakers};
 
-/// One flag a calculation (A4), one bit each.
+/// One flag per calculation (A4), one bit each.
 enum Calculation : uint32_t { kOverall = 1, kFinalityProvider = 2, kStaker = 4 };
 
 struct Tables {

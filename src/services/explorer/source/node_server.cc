@@ -72,7 +72,7 @@ class NodeServer::Parts {
       }
       Reap();
       if (descriptor < 0) {
-        stop_.WaitFor(lock, kAcceptPause);  // files run out, for example: others must end first
+        stop_.WaitFor(lock, kAcceptPause);  // for example no free file descriptor: others must end first
         continue;
       }
       Connection& connection = connections_.emplace_back();
@@ -80,7 +80,7 @@ class NodeServer::Parts {
       connection.thread = std::thread([this, &connection] {
         Serve(*connection.stream);
         const MutexLock at_end(mu_);
-        connection.stream->ShutDown();  // now: the next Reap() may be long after
+        connection.stream->ShutDown();  // now, because the next Reap() may be much later
         connection.finished = true;
       });
     }

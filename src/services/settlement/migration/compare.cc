@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kDifferencesMax = 1000;
 
-// The outputs of the old table one after another. Damage of links is collected, not an end.
+// The outputs of the old table in order. Broken links are collected and do not end the walk.
 class OldReader {
  public:
   OldReader(StateStore& store, const CompareRange& range) : store_(store), range_(range), after_(range.after) {}
@@ -59,7 +59,7 @@ class OldReader {
   size_t index_ = 0;
 };
 
-// Both sides in step.
+// Walks both sides in step.
 class Comparison {
  public:
   Comparison(OldReader& old, CompareReport& report) : old_(old), report_(report) {}
@@ -149,7 +149,7 @@ Result<CompareReport> Compare(StateStore& store, Mirror& mirror, const CompareRa
   BRAID_TRY(const VerifyReport chains, mirror.chains().Verify({.from_sequence = range.after + 1}));
   for (const ChainDamage& damage : chains.damage) report.Add({damage.sequence, damage.chain, damage.what});
   report.differences_total = chains.damaged;
-  // A segment that cannot be read is named above; the walk would end there.
+  // A segment that cannot be read is reported above; the walk would end there.
   if (!report.ok()) return report;
   OldReader old(store, range);
   BRAID_CHECK_OK(old.Start(report));

@@ -24,15 +24,15 @@ struct CompareReport {
   void Add(Difference difference);
 };
 
-/// Two positions that the mirror had.
+/// Two earlier positions of the mirror.
 struct CompareRange {
   int64_t after = 0;
   int64_t to = 0;
 };
 
-/// Reads both and names every difference in a range of sequences: an output of the old table
-/// must be in the chains of its symbols and nowhere else, with the same input and output; the chains may hold no other;
-/// and both must be chained as their formats say. Writers may write meanwhile. An error: the store failed.
+/// Reads both and names every difference in a range of sequences: an output of the old table must be in the chains of
+/// its symbols and nowhere else, with the same input and output; the chains may hold no other; and both must be chained
+/// as their formats say. Writers may write meanwhile. An error means that the store failed.
 Result<CompareReport> Compare(StateStore& store, Mirror& mirror, const CompareRange& range);
 
 }  // namespace braid::settlement::migration

@@ -1,4 +1,4 @@
-// StateStore::Open(): how the documents begin, and where the head is if others wrote before.
+// StateStore::Open(): creates the documents, and finds the head if others wrote before.
 #include "base/strings.h"
 #include "client/command.h"
 #include "client/fields.h"
@@ -22,7 +22,7 @@ Status StateStore::Create() {
   BRAID_CHECK_OK(CreateDocuments());
   BRAID_CHECK_OK(ChooseTable());
   BRAID_TRY(const State state, Load());
-  // Later than this it would come back after the drop.
+  // Creating it later would bring it back after the drop.
   if (state.phase == Phase::kNone) BRAID_CHECK_OK(CreateCollection(options_.old_table));
   if (!Mirrors(state.phase)) BRAID_CHECK_OK(CreateIndex());
   return AdoptHead();
@@ -51,7 +51,7 @@ Status StateStore::CreateIndex() {
   const Client client = clients_.Acquire();
   const auto reply = client::RunCommand(client.get(), options_.database.c_str(), command.get());
   if (reply.ok()) return {};
-  // There is one on the field already, such as a unique one.
+  // The field already has an index, such as a unique one.
   const Code code = reply.error().code();
   return code == Code::kIndexOptionsConflict || code == Code::kIndexKeySpecsConflict ? Status() : reply.error();
 }
@@ -78,7 +78,7 @@ Status StateStore::CreateDocuments() {
   });
 }
 
-// While there is no output, the table may have been named wrongly.
+// As long as there is no output, the table's name may be corrected.
 Status StateStore::ChooseTable() {
   Bson filter;
   filter.Text("_id", kMigrationId).Text("phase", NameOf(Phase::kNone)).Integer("seq", 0);
@@ -92,8 +92,8 @@ Status StateStore::ChooseTable() {
   });
 }
 
-// The outputs are counted outside of a transaction, which must not last as long as that may take. Nothing is put before
-// the end of the table, so the count holds if the head is still where it was.
+// The outputs are counted outside of a transaction, which must not last as long as that may take. Outputs are only
+// added at the end of the table, so the count is valid if the head has not moved.
 Status StateStore::AdoptHead() {
   for (;;) {
     BRAID_TRY(const State state, Load());

@@ -9,7 +9,7 @@ namespace {
 // Phases in which the migration has begun and still has to catch up or be compared.
 bool IsOnItsWay(Phase phase) { return phase >= Phase::kDualWrite && phase <= Phase::kVerified; }
 
-// How often a barrier is tried to begin while writers have more than a batch on its way.
+// How often beginning a barrier is tried while writers have more than one batch in progress.
 constexpr int kTriesMax = 50;
 
 }  // namespace
@@ -24,7 +24,7 @@ Result<std::unique_ptr<Migrator>> Migrator::Open(Clients& clients, const Migrati
   return std::unique_ptr<Migrator>(new Migrator(std::move(store), std::move(mirror)));
 }
 
-// To the next phase. OK if another migrator was faster; an error if the migration was rolled back.
+// Moves to the next phase. OK if another migrator was faster; an error if the migration was rolled back.
 Status Migrator::Enter(Phase from, Phase to) {
   const Status status = store_->Change(from, to);
   if (status.code() != Code::kConflictingOperationInProgress) return status;
@@ -46,7 +46,8 @@ Status Migrator::Start() {
   return options().Reached("dual write: begun");
 }
 
-// Up to what there is now. Under load there is always a little more: that is with its writers, up to one batch.
+// Mirrors all outputs that exist now. Under load there are always a few more, up to one batch: their writers mirror
+// them.
 Status Migrator::CatchUp() {
   BRAID_TRY(State state, store_->Load());
   int64_t target = state.seq;
@@ -78,7 +79,7 @@ Status Migrator::Backfill() {
 // What the mirror has passed since the last comparison.
 Status Migrator::CompareRest(CompareReport* report) {
   BRAID_TRY(const State state, store_->Load());
-  // After the drop there is nothing to compare with.
+  // After the drop there is no old table to compare with.
   if (!HasReached(state.phase, Phase::kVerify) || state.phase == Phase::kDropped) {
     return WrongPhase(state, "there is nothing to compare");
   }
@@ -121,8 +122,8 @@ Status Migrator::Switch() {
   return Pass(Phase::kSwitching, Phase::kSwitched);
 }
 
-// With no more than a batch on its way, so that nobody who meets the barrier has to bring in more. What readers are
-// about to be switched to is compared before.
+// Begins with at most one batch in progress, so that no writer that meets the barrier has to mirror more than that. The
+// chains are compared before readers are switched to them.
 Status Migrator::BeginBarrier(Phase from, Phase barrier) {
   for (int tries = 0; tries < kTriesMax; ++tries) {
     BRAID_CHECK_OK(CatchUp());

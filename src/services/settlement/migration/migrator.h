@@ -1,14 +1,14 @@
 // Migrator: takes a store from one chain over all symbols to one chain per symbol, without a stop (C6).
 //
-// The way: preflight → dual write → backfill → verify → (the user says) switch → (the user says) drop, and from
-// anywhere before the drop back. state.h has the phases and what writers do in each, mirror.h why no chain gets a gap.
-// Every step reads where it stands from the store, does what is missing, and may be run again after a kill at any
-// point; two migrators at once do no harm.
-//   Moments that all see at once are the switch and the drop. A reader of the old table may have seen an output that is
-//   not in the chains yet, so neither may happen while there is one. Each begins with a barrier, when no more than a
-//   batch is on its way: writers that meet it do not write before they, or the migrator, have brought that into the
-//   chains and changed the phase. So nobody waits for a process that may be dead.
-//   Rolling back needs none: the old table has everything, always.
+// The steps: preflight → dual write → backfill → verify → switch (by the user) → drop (by the user). Rolling back is
+// possible at any point before the drop. state.h has the phases and what writers do in each, mirror.h why no chain gets
+// a gap. Every step reads where it stands from the store, does what is missing, and may be run again after a kill at
+// any point; two migrators at once do no harm.
+//   The switch and the drop happen for all processes at one moment. A reader of the old table may have seen an output
+//   that is not in the chains yet, so neither may happen while there is one. Each begins with a barrier, when at most
+//   one batch is in progress: a writer that meets the barrier does not write until it, or the migrator, has brought
+//   that batch into the chains and changed the phase. So no process waits for another one that may be dead. Rolling
+//   back needs no barrier: the old table always has everything.
 #pragma once
 
 #include <memory>
@@ -33,17 +33,18 @@ class Migrator {
   Status Start();
   /// Brings the new chains up to date.
   Status Backfill();
-  /// Compares; with differences the phase stays and the error names the first. `report` may be null.
+  /// Compares the chains with the old table. If they differ, the phase stays and the error names the first difference.
+  /// `report` may be null.
   Status Verify(CompareReport* report = nullptr);
-  /// All of the above that is still to be done.
+  /// Does all of the steps above that are still to be done.
   Status Run(CompareReport* report = nullptr);
-  /// Compares what has been added since, then readers read the chains. OK if they do.
+  /// Compares the outputs added since, then switches readers to the chains. OK if that was done before.
   Status Switch();
   /// Readers read the old table, writers write it alone. The chains keep what they have, and another Run() goes on
   /// from there. OK if no migration is under way; kIllegalOperation after the drop.
   Status Rollback();
-  /// Removes the old table; only after the switch. There is no way back. Done again, it brings in what a killed writer
-  /// left in the queue.
+  /// Removes the old table; only after the switch, and irreversible. Repeating it mirrors what a killed writer left in
+  /// the queue.
   Status Drop();
 
   /// Whether a table is left to be removed after a drop that was cut short.

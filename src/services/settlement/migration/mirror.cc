@@ -9,7 +9,7 @@ namespace braid::settlement::migration {
 
 namespace {
 
-// Of one append to the chains: half of what they take, for a commit that nobody has to wait for.
+// The limit of one append to the chains: half of what they accept, so that a commit stays short.
 constexpr size_t kBytesMax = Chains::kBatchBytesMax / 2;
 
 // The records as the chains get them: as many as fit, one at least. An output is stored once for each of its symbols.
@@ -29,7 +29,7 @@ Result<std::vector<ChainRecord>> AsManyAsFit(std::span<const OldRecord> records)
   return fitting;
 }
 
-// How many of the records are not among those at hand.
+// The number of records that are not among those at hand.
 int64_t CountOthers(std::span<const ChainRecord> records, std::span<const OldRecord> at_hand) {
   return std::count_if(records.begin(), records.end(), [&](const ChainRecord& record) {
     return at_hand.empty() || record.sequence < at_hand.front().sequence || record.sequence > at_hand.back().sequence;
@@ -140,7 +140,7 @@ Result<int64_t> Mirror::EndBarrier() {
       status = store_.Change(state.phase, switching ? Phase::kRolledBack : Phase::kSwitched,
                              StrCat("the new chains refused an output: ", status.message()));
     }
-    // Somebody else ended it, or begins the next.
+    // Another process ended it, or begins the next one.
     if (!status.ok() && status.code() != Code::kConflictingOperationInProgress) return status;
   }
 }

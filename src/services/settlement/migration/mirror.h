@@ -1,4 +1,5 @@
-// The way of outputs into the new chains: from the table that writers write, in its order, from where the mirror is.
+// Mirror: copies outputs into the new chains, from the table that writers write, in its order, beginning at the
+// mirror's position.
 //
 // Why no chain can have a gap. (1) Writers put every output into one table in ascending order of sequences, in one
 // transaction with its head; nothing is ever put before its end. (2) Everything that appends to the chains (the
@@ -35,13 +36,14 @@ class Mirror {
   /// turn.
   Result<Stepped> Step(size_t outputs_max, std::span<const OldRecord> at_hand = {});
 
-  /// Until the chains have everything up to a sequence that the table has. Gives the sum of `others`: what was ahead of
-  /// the records at hand, and at most a batch of what came after.
+  /// Repeats this until the chains have everything up to a sequence of the table. Returns the sum of `others`: the
+  /// outputs before the records at hand, and at most one batch of later ones.
   Result<int64_t> UpTo(int64_t sequence, std::span<const OldRecord> at_hand = {});
 
   /// Ends a barrier: brings the chains up to the newest output, which no writer moves meanwhile, and changes the phase.
   /// OK if there is none. If the chains refuse an output the phase falls back, so that writers go on, and `why` of the
-  /// state says what happened. Gives the outputs appended: a batch at most, for a barrier begins with no more.
+  /// state says what happened. Returns the number of outputs appended: at most one batch, because a barrier begins with
+  /// no more.
   Result<int64_t> EndBarrier();
 
   Chains& chains() { return *chains_; }
@@ -56,7 +58,7 @@ class Mirror {
   const std::unique_ptr<Chains> chains_;
 };
 
-/// Whether the chains, and not the store, are the trouble.
+/// Whether the error comes from the chains rather than from the store.
 bool IsRefusal(const Status& status);
 
 }  // namespace braid::settlement::migration

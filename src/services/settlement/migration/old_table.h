@@ -1,4 +1,4 @@
-// The old layout: one chain over all symbols, one document an output, no symbol.
+// The old layout: one chain over all symbols, one document per output, no symbol.
 //   {_id: output_seq, prev_hash, hash, input_data, output_data, created_at}
 // Sequences ascend. prev_hash is the hash of the document before, 0 for the first; both are 64-bit integers. The
 // original design does not say which hash function makes them; here it is the first 8 bytes of SHA-256, big-endian,
@@ -9,10 +9,10 @@
 //     20  n  input_data
 //   20+n  4  m: bytes of output_data
 //   24+n  m  output_data
-// This is how it is unless a mapping says otherwise (layout.h).
-// input_data is the JSON of the output's input, output_data that of the rest: {"order_update":…,"trades":[…],
-// "balance_events":[…]}, each spelled as in a payload (output.h) by those who write here; others may spell it as they
-// like. created_at is in milliseconds since 1970.
+// This is the layout unless a mapping says otherwise (layout.h). input_data is the JSON of the output's input,
+// output_data that of the rest: {"order_update":…,"trades":[…], "balance_events":[…]}, each spelled as in a payload
+// (output.h) when this program writes it; other programs may spell it differently. created_at is in milliseconds since
+// 1970.
 #pragma once
 
 #include <cstdint>
@@ -36,13 +36,13 @@ struct OldRecord {
   int64_t created_at = 0;
 };
 
-/// What `hash` must be.
+/// The expected value of `hash`.
 int64_t HashOfOld(const OldRecord& record);
 
 /// The output as the next record after one with the hash `prev_hash`.
 OldRecord ToOld(const Output& output, int64_t prev_hash, int64_t created_at);
 
-/// Where records are.
+/// The location of records.
 struct OldTable {
   const std::string& database;
   const std::string& collection;
@@ -80,11 +80,12 @@ struct OldSpan {
 /// How many records there are.
 Result<int64_t> CountOld(Clients& clients, const OldTable& table, const OldSpan& span);
 
-/// How many documents cannot be outputs, as their sequence is no number above 0: nobody who reads a range sees them.
+/// The number of documents that cannot be outputs, because their sequence is not a number above 0: no read of a range
+/// finds them.
 Result<int64_t> CountStrange(Clients& clients, const OldTable& table);
 
 /// Whether a record follows the one before: kRecordDamaged names the sequence, what was expected and what is there.
-/// Of hashes only what the layout knows of them.
+/// Hashes are checked only as far as the layout describes them.
 Status CheckLink(const OldLayout& layout, int64_t prev_hash, const OldRecord& record);
 
 }  // namespace braid::settlement::migration

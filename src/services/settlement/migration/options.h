@@ -1,5 +1,5 @@
-// What writers, readers and the migrator of one store agree on: the phases of a migration (C6), whose order is that of
-// the way, with rolled_back beside it, and the options that all of them are opened with.
+// What writers, readers and the migrator of one store agree on: the phases of a migration (C6), listed in their order
+// with rolled_back as a side branch, and the options that all of them are opened with.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ enum class Phase {
   kBackfill,    ///< the same; older outputs are on their way into the new chains
   kVerify,      ///< the new chains have caught up and are compared with the old table
   kVerified,    ///< they were equal
-  kSwitching,   ///< nobody writes until the new chains have the newest output; a process that meets this phase makes it
-                ///< so
+  kSwitching,   ///< no writes until the new chains have the newest output; a process that meets this phase mirrors
+                ///< the rest itself
   kSwitched,    ///< readers read the new chains; an output is acknowledged when both have it
   kDropping,    ///< as kSwitching
   kDropped,     ///< the old table is gone; outputs pass through a queue into the new chains
@@ -36,7 +36,7 @@ Result<Phase> PhaseOf(std::string_view name);
 inline bool IsBarrier(Phase phase) { return phase == Phase::kSwitching || phase == Phase::kDropping; }
 inline bool Mirrors(Phase phase) { return phase >= Phase::kDualWrite && phase <= Phase::kDropped; }
 inline bool ReadsChains(Phase phase) { return phase >= Phase::kSwitched && phase <= Phase::kDropped; }
-/// Whether the way from a phase led to another, or past it.
+/// Whether a phase is at or after another one.
 inline bool HasReached(Phase phase, Phase goal) { return phase >= goal && phase <= Phase::kDropped; }
 
 struct MigrationOptions {

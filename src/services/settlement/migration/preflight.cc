@@ -1,4 +1,4 @@
-// Migrator::Preflight(): what would stop a migration on its way is found before it begins.
+// Migrator::Preflight(): finds everything that would stop a migration before it begins.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -7,7 +7,7 @@
 namespace braid::settlement::migration {
 namespace {
 
-// What the old table has up to the head.
+// The contents of the old table up to the head.
 struct Sound {
   int64_t outputs = 0;
   int64_t hash = 0;  // of the newest
@@ -71,8 +71,8 @@ Status Migrator::Preflight() {
                                                "writer that knows of migrations; replace such writers first"));
 }
 
-// A step that was killed, or a writer that is late, may have appended more than the mirror says, but nothing else than
-// the old table has.
+// A killed step or a late writer may have appended more than the mirror's position says, but only outputs of the old
+// table.
 Status Migrator::CheckChains() {
   BRAID_TRY(const std::vector<ChainHead> heads, mirror_->chains().Heads());
   BRAID_TRY(const State state, store_->Load());  // after the heads: what they have, the table has

@@ -18,16 +18,16 @@ Status MigratingReader::Read(int64_t from_sequence, const OnOutput& each) {
   for (;;) {
     BRAID_TRY(const State state, store_->Load());
     if (ReadsChains(state.phase)) return ReadChains({.from = from_sequence, .to = state.mirrored_seq}, each);
-    // Not up to the head: while no migration is under way, others may write the table too.
+    // The head is not the limit: while no migration is running, other programs may write to the table, too.
     BRAID_TRY(const std::optional<OldRecord> newest, NewestOld(store_->clients(), options.OldOnes()));
     BRAID_TRY(from_sequence, ReadTable({.from = from_sequence, .to = newest ? newest->sequence : 0}, each));
-    // The end of a table may be that it was dropped.
+    // A table may seem to end because it was dropped.
     BRAID_TRY(const ReadSource source, Source());
     if (source == ReadSource::kOldTable) return {};
   }
 }
 
-// Up to the mirror: what comes after it is in some chains and on its way into others.
+// Reads up to the mirror: later outputs may be in some chains only.
 Status MigratingReader::ReadChains(const Span& span, const OnOutput& each) {
   if (span.from > span.to) return {};
   bool past_the_end = false;
@@ -40,7 +40,7 @@ Status MigratingReader::ReadChains(const Span& span, const OnOutput& each) {
   return past_the_end ? Status() : merged;
 }
 
-// Gives the sequence to go on from.
+// Returns the sequence to continue from.
 Result<int64_t> MigratingReader::ReadTable(const Span& span, const OnOutput& each) {
   const MigrationOptions& options = store_->options();
   int64_t next = span.from;

@@ -8,7 +8,7 @@
 
 namespace braid::settlement::migration {
 
-/// Where readers must read now.
+/// The place that readers must read from now.
 enum class ReadSource { kOldTable, kChains };
 Result<ReadSource> ReadSourceOf(StateStore& store);
 

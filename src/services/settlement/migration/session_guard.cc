@@ -87,7 +87,7 @@ void SessionGuard::Run() {
 }
 
 // The session that this takes from the pool is one that an append to the chains may get next, so it is on the list too.
-// A failure means that the store is away: then nobody waits for a transaction.
+// A failure means that the store is unavailable: then no process waits for a transaction.
 void SessionGuard::Renew() {
   const Client client = clients_.Acquire();
   const client::SessionPtr session(mongoc_client_start_session(client.get(), nullptr, nullptr));

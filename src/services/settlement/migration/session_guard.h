@@ -1,11 +1,12 @@
-// Transactions of killed processes. A store keeps a transaction that nobody ends for up to a minute, and with it the
-// lock on the head of the single chain: all writers would wait for a dead one. So every process that takes part notes
-// its sessions in `<state>_sessions`, {_id: <id in hex>, lsid, renewals}, and counts `renewals` up every 300 ms; a
-// process that waits ends the sessions (killSessions) that it sees without a renewal for a while. That is never wrong:
-// a process that was only slow runs its transaction again.
-//   Appends to the chains have transactions too, of which nobody is told. They use sessions of the same pool of this
-//   process: those of the migration's transactions and of this class, which are on the list. Only what another thread
-//   of the process leaves in the pool may be missing there; then its locks last until the store ends the transaction.
+// Transactions of killed processes. A store keeps an abandoned transaction for up to a minute, and with it the lock on
+// the head of the single chain: all writers would wait for a dead process. So every process that takes part notes its
+// sessions in `<state>_sessions`, {_id: <id in hex>, lsid, renewals}, and counts `renewals` up every 300 ms; a process
+// that waits ends the sessions (killSessions) that it sees without a renewal for a while. That is never wrong: a
+// process that was only slow runs its transaction again.
+//   Appends to the chains use transactions, too, which this class does not see. They take their sessions from the same
+//   pool of this process, and the sessions that the migration and this class put there are on the list. Only sessions
+//   that another thread of the process puts into the pool may be missing; their locks last until the store ends the
+//   transaction.
 #pragma once
 
 #include <chrono>
@@ -21,15 +22,15 @@
 
 namespace braid::settlement::migration {
 
-/// Which of the sessions on a list nobody renews any more, by the watcher's clock alone: the clocks of two machines
-/// need not agree. One thread at a time.
+/// Finds the sessions on a list that are no longer renewed. Uses only the watcher's clock, because the clocks of two
+/// machines need not agree. One thread at a time.
 class SessionWatch {
  public:
   /// How long a session must have been seen without a renewal. Its process renews it every 300 ms.
   static constexpr std::chrono::milliseconds kPatience{1200};
 
-  /// `renewals`: how often each session was renewed, as the list says now. Gives those that have not been renewed for
-  /// kPatience of watching.
+  /// `renewals`: how often each session was renewed, as the list says now. Returns those that have not been renewed
+  /// during kPatience of watching.
   std::vector<std::string> Abandoned(const std::map<std::string, int64_t>& renewals,
                                      std::chrono::steady_clock::time_point now);
 
@@ -44,7 +45,7 @@ class SessionWatch {
 /// Any thread; has one of its own. The Clients must outlive it.
 class SessionGuard {
  public:
-  /// `clock`: what the watch goes by; null for the machine's.
+  /// `clock`: the watcher's clock; null for the machine's.
   SessionGuard(Clients& clients, std::string database, std::string collection, const Clock* clock);
   /// Takes the sessions off the list.
   ~SessionGuard();

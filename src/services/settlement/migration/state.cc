@@ -103,7 +103,7 @@ Result<State> StateStore::Load() {
   return state;
 }
 
-// The conditions hold in the snapshot; that they still do at the commit is the store's to see.
+// The conditions hold in the snapshot; the store checks at the commit that they still do.
 Status StateStore::Set(Transaction& transaction, Phase phase, const bson_t* change) {
   Bson filter;
   filter.Text("_id", kMigrationId).Text("phase", NameOf(phase));

@@ -1,16 +1,16 @@
-// How far a migration is: what writers, readers and the migrator agree on, kept in the store (C6).
+// The state of a migration, which writers, readers and the migrator share through the store (C6).
 //
 // The collection `settlement_migration` has these documents:
 //   {_id: "migration", phase, log, old_table, mapping, seq, hash, outputs, verified_seq, why, history: [{phase, at,
 //   why}, …],
-//    turns: how often somebody had it to itself}
+//    turns: how often a transaction reserved the document}
 //   {_id: "mirror of <log>", seq, outputs}
 // The first is the head of the single chain too: seq and hash of its newest output, and how many there are. Every write
 // changes it on the condition that the phase is still the one it was planned for. So a change of phase and a write
-// exclude each other in the store, and a phase begins for all writers at one moment.
-// The second says how far the outputs are in the new chains: all up to seq are, in their order. It moves only after
-// they are durable there, and is the only thing that backfill, writers and a restart go by. Each log that was ever
-// chosen has its own, so one that is late with another log harms nobody.
+// exclude each other in the store, and a phase begins for all writers at one moment. The second says how far the
+// outputs are in the new chains: all up to seq are, in their order. It moves only after they are durable there, and is
+// the only thing that backfill, writers and a restart go by. Each log that was ever chosen has its own mirror, so a
+// late writer of another log does no harm.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ class StateStore {
   /// under way, or the table is another one than that which has outputs.
   static Result<std::unique_ptr<StateStore>> Open(Clients& clients, const MigrationOptions& options);
 
-  /// RunTransaction(), of which the others know whose it is.
+  /// RunTransaction() with a session that is on the list of session_guard.h, so that others can end it.
   Status InTransaction(const std::function<Status(Transaction&)>& body);
 
   /// Both documents in one snapshot. kBadValue as from Open(), if the names were changed since.
@@ -70,13 +70,14 @@ class StateStore {
     int64_t outputs = 0;
   };
   Status MoveHead(Transaction& transaction, const State& before, const NewHead& head);
-  /// Everything up to `seq` is in the chains, which are so many outputs; OK if the mirror is there or further already.
+  /// Records that everything up to `seq`, which is `outputs` outputs, is in the chains; OK if the mirror is at or past
+  /// it.
   Status MoveMirror(int64_t seq, int64_t outputs);
 
-  /// From one phase to another in one step. kConflictingOperationInProgress if the phase is not `from` any more. The
-  /// preflight makes the log of this object's options that of the migration.
+  /// Changes the phase in one step. kConflictingOperationInProgress if the phase is no longer `from`. The preflight
+  /// makes the log of this object's options that of the migration.
   Status Change(Phase from, Phase to, const std::string& why = "");
-  /// The same, and only if the new chains lack at most so many outputs; false if they lack more.
+  /// The same, but only if the new chains lack at most `outputs_max` outputs; false if they lack more.
   Result<bool> ChangeIfLacking(int64_t outputs_max, Phase from, Phase to);
   /// How far the new chains were compared, and what was wrong if anything was. kConflictingOperationInProgress if the
   /// migration is not in a phase in which they are compared.

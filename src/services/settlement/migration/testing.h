@@ -41,7 +41,7 @@ class MigrationStoreTest : public SettlementStoreTest {
       }
     }
   }
-  /// A change of one document behind everybody's back.
+  /// Changes one document directly.
   void InsertInto(const std::string& collection, const client::Bson& document) {
     bson_error_t error;
     const Client client = store_.clients().Acquire();

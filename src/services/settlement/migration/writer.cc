@@ -22,14 +22,15 @@ Status CheckAscending(std::span<const Output> outputs) {
   return {};
 }
 
-// What is stored and cannot be appended to the chains would be in everybody's way, and after the drop for good.
+// An output that is stored but cannot be appended to the chains would block all later ones, and after the drop
+// permanently.
 Status CheckRecord(OutputParser& parser, const OldRecord& record) {
   const Result<Output> output = FromOld(parser, record);
   if (!output.ok()) return Status(Code::kBadValue, std::string(output.error().message()));
   return CheckFits(*output);
 }
 
-// The record as a document; kBadValue if the output would not come back from it as it is.
+// The record as a document; kBadValue if the output could not be read back from it unchanged.
 Status Keep(const OldRecord& record, const OldLayout& layout, client::Bson& document) {
   const auto refused = [&](std::string_view why) {
     return Status(Code::kBadValue, StrCat("output ", record.sequence, ", in the layout of the old table: ", why));
@@ -126,7 +127,7 @@ Status MigratingWriter::CheckKnown(Transaction& transaction, std::span<const Out
   if (plan.state.phase == Phase::kDropped) {
     for (const Output& output : outputs) {
       ChainRecord& record = plan.in_chains.emplace_back(ToRecord(output));
-      record.prev_hash.reset();  // as the outputs were stored, without a look at these
+      record.prev_hash.reset();  // given hashes are ignored, as when the outputs were stored
       record.hash.reset();
     }
     return {};
@@ -170,8 +171,8 @@ Status MigratingWriter::Insert(Transaction& transaction, const Plan& plan) {
                            .outputs = plan.state.outputs + static_cast<int64_t>(plan.records.size())});
 }
 
-// From the switch on an output is acknowledged only when readers of the chains can see it. Gives what was brought in
-// for others.
+// From the switch on an output is acknowledged only when readers of the chains can see it. Returns the number of
+// outputs mirrored for others.
 Result<int64_t> MigratingWriter::Finish(const Plan& plan, int64_t last) {
   const Phase phase = plan.state.phase;
   if (!Mirrors(phase)) return 0;
@@ -184,9 +185,10 @@ Result<int64_t> MigratingWriter::Finish(const Plan& plan, int64_t last) {
   return brought_in;
 }
 
-// Before the switch: if the chains are near, this batch goes there now. If they are far, it is left to the backfill, as
-// long as that gets on by at least as much as this writer adds. If it does not, writers bring in twice what they add,
-// so that the chains are caught up with in the end whatever the load is, and even if the migrator is gone.
+// Before the switch: if the chains are nearly up to date, this batch is appended to them now. If they are far behind,
+// it is left to the backfill, as long as the backfill progresses by at least as much as this writer adds. Otherwise
+// writers mirror twice what they add, so that the chains catch up eventually under any load, and even without a
+// migrator.
 int64_t MigratingWriter::Help(const Plan& plan) {
   BRAID_ASSERT(!plan.records.empty());
   const auto added = static_cast<int64_t>(plan.records.size());

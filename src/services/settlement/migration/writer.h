@@ -1,4 +1,4 @@
-// MigratingWriter: what a service appends outputs with from before a migration begins until it has ended (C6).
+// MigratingWriter: appends outputs for a service before, during and after a migration (C6).
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class MigratingWriter {
   /// Outputs with ascending sequences, all durable together when it returns. What is stored already with the same
   /// contents is acknowledged again (hashes that outputs name are not looked at); kChainBroken if the contents differ,
   /// or the sequence is one that was passed over. kBadValue, and nothing is stored: an output that the chains cannot
-  /// hold, or that nobody could read again. Any other error: whether they are stored is not known, and the same call
-  /// again is safe.
+  /// hold, or that could not be read back. After any other error it is not known whether they are stored, and repeating
+  /// the call is safe.
   Result<Written> Append(std::span<const Output> outputs);
   /// Outputs that get the next sequences here, whatever theirs are. After an error they may be stored or not.
   Result<Written> AppendNext(std::vector<Output> outputs);

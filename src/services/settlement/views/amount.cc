@@ -31,7 +31,7 @@ Status NoDecimal(std::string_view text) {
 
 }  // namespace
 
-// False if it does not fit any more; the highest bit is the sign's.
+// False if it no longer fits; the highest bit is the sign.
 bool Amount::Multiply(Words& words, uint64_t factor) {
   Wide carry = 0;
   for (uint64_t& word : words) {

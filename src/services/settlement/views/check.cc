@@ -1,4 +1,4 @@
-// Views::Check: the documents of a view beside those that the log makes, whose rows are folded again in memory.
+// Views::Check: compares the documents of a view with rows that are computed from the log in memory.
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,14 +15,14 @@ namespace braid::settlement {
 namespace views {
 namespace {
 
-/// What a view should be, from the log alone.
+/// The expected contents of a view, from the log alone.
 class Recount {
  public:
   using OnDocument = std::function<void(const std::string& id, const client::Bson& document)>;
 
   static std::unique_ptr<Recount> Make(View view);
   virtual ~Recount() = default;
-  /// Only what the marks say is applied.
+  /// Folds only the records that the marks say are applied.
   virtual Status Add(const Batch& batch, const Marks& marks) = 0;
   virtual void ForEach(const OnDocument& each) const = 0;
 };
@@ -92,7 +92,7 @@ class Checking {
   Checking(views::Core& core, View view, CheckReport& report) : core_(core), view_(view), report_(report) {}
 
   Status Run(const FollowOptions& options) {
-    for (;;) {  // again if a rebuilt view took its place meanwhile
+    for (;;) {  // again if a rebuilt view replaced it meanwhile
       BRAID_CHECK_OK(views::FinishMove(core_.clients, core_.options.database, view_));
       BRAID_CHECK_OK(RunTransaction(core_.clients, core_.InTransaction(),
                                     [&](Transaction& transaction) { return Load(transaction); }));
@@ -158,7 +158,8 @@ class Checking {
 
   void Compare(const views::Recount& recount) {
     report_.documents += static_cast<int64_t>(found_.size());
-    std::unordered_map<std::string_view, std::string_view> left;  // _id to document; what no expected one matches
+    std::unordered_map<std::string_view, std::string_view>
+        left;  // _id to document; those without an expected counterpart remain
     for (const std::string& bytes : found_) left.emplace(IdOf(bytes), bytes);
     if (left.size() != found_.size()) Differs("", "an _id that is a string", "documents with another _id");
     recount.ForEach([&](const std::string& id, const Bson& document) {

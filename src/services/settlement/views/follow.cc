@@ -10,7 +10,7 @@
 namespace braid::settlement::views {
 namespace {
 
-// Where to read from: for each chain where the target is that is farthest behind.
+// The start position: for each chain that of the target that is farthest behind.
 Result<Positions> LowestFloor(Core& core, const std::vector<Target>& targets) {
   Positions lowest;
   BRAID_CHECK_OK(RunTransaction(core.clients, core.InTransaction(), [&](Transaction& transaction) {
@@ -29,8 +29,8 @@ Result<Positions> LowestFloor(Core& core, const std::vector<Target>& targets) {
   return lowest;
 }
 
-// One batch to all targets: as many transactions as there are workers, at least one for each target, then all floors in
-// one. Few large ones are quicker than many: neighbours are written together.
+// Applies one batch to all targets: one transaction per worker and at least one per target, then one for all floors. A
+// few large transactions are faster than many small ones, because neighbouring documents are written together.
 class BatchApplier {
  public:
   BatchApplier(Core& core, const FollowOptions& options, const Batch& batch)
@@ -107,7 +107,7 @@ Status FollowTargets(Core& core, std::vector<Target> targets, const FollowOption
   if (targets.empty()) return {};
   BRAID_ASSERT(core.chains != nullptr);
   BRAID_TRY(const Positions from, LowestFloor(core, targets));
-  BRAID_TRY(const std::vector<ChainHead> heads, core.chains->Heads());  // after the marks, which must not be ahead
+  BRAID_TRY(const std::vector<ChainHead> heads, core.chains->Heads());  // read after the marks, which must not be ahead
   LogReader reader(core.clients, core.chains->options(), core.workers,
                    {.batch_records_max = core.options.batch_records_max});
   BRAID_CHECK_OK(reader.Start(from, heads, options.stop_before));

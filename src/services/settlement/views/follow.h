@@ -12,7 +12,7 @@
 
 namespace braid::settlement::views {
 
-/// What a Views is made of.
+/// The parts that Views shares with its functions.
 struct Core {
   Core(Clients& store, const ViewsOptions& chosen) : clients(store), options(chosen), workers(chosen.workers - 1) {}
 
@@ -34,9 +34,9 @@ struct Target {
   std::shared_ptr<SeenIds> seen;  ///< FollowTargets() sees to it
 };
 
-/// Applies the log from the targets' marks to the chains' heads and adds to the report. A target that fails is left
-/// behind, the others go on; the first error is returned. kConflictingOperationInProgress: a target was replaced;
-/// kInterrupted: asked to stop, whatever a transaction that was given up for it says.
+/// Applies the log from the targets' marks to the chains' heads and adds to the report. If a target fails, the others
+/// continue; the first error is returned. kConflictingOperationInProgress: a target was replaced; kInterrupted: asked
+/// to stop, whatever error the interrupted transaction gave.
 Status FollowTargets(Core& core, std::vector<Target> targets, const FollowOptions& options, FollowReport& report);
 
 }  // namespace braid::settlement::views

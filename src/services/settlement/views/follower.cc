@@ -94,7 +94,7 @@ void Follower::Run() {
   while (!stop_.load()) {
     const auto begin = steady_clock::now();
     MutexLock lock(mu_);
-    const bool last = patience_.has_value();  // what is durable now, this pass will see
+    const bool last = patience_.has_value();  // this pass sees everything that is durable now
     lock.Unlock();
     const Status passed = Pass();
     if (stop_.load()) break;
@@ -110,7 +110,7 @@ void Follower::Run() {
       outcome = passed.ok() ? found : passed;
       break;
     }
-    // Between the beginnings of two passes, so that one that has much to do is followed by the next at once.
+    // The interval counts between the beginnings of two passes, so that a long pass is followed by the next at once.
     const auto next = passed.ok() ? begin + options_.interval : steady_clock::now() + backoff.Next();
     wake_.WaitUntil(lock, next, [&]() BRAID_REQUIRES(mu_) { return stop_.load() || (patience_ && !last); });
   }
@@ -134,15 +134,15 @@ Status Follower::Pass() {
   return {};
 }
 
-// A damaged chain may have been mended without a new record, so it is looked at again now and then.
+// A damaged chain may have been repaired without a new record, so it is read again now and then.
 bool Follower::HasNews(const std::vector<ChainHead>& heads) const {
   if (!Same(heads, seen_)) return true;
   const MutexLock lock(mu_);
   return !damage_.empty() && steady_clock::now() - seen_at_ >= options_.retry_most;
 }
 
-// All views that can be followed. One that cannot is left out from now on: otherwise every pass would read again what
-// it lacks.
+// Follows all views that can be followed. A view that cannot is left out from then on: otherwise every pass would read
+// its missing records again.
 Result<FollowReport> Follower::FollowSound() {
   for (;;) {
     FollowOptions follow;

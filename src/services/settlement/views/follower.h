@@ -17,10 +17,11 @@
 namespace braid::settlement {
 
 struct FollowerOptions {
-  /// How often it looks for something new: more often, and views are less far behind, but the store has more to do for
-  /// each output. Default 100 ms, 1..60000.
+  /// The interval between looks at the log: a shorter one keeps the views closer to the log, but costs the store more
+  /// per output. Default 100 ms, 1..60000.
   std::chrono::milliseconds interval{100};
-  /// Waits between tries while the store fails: doubles from the first to the second. Default 100 ms, 5 s; 1..60000.
+  /// The wait between attempts while the store fails: it doubles from the first value up to the second. Default 100 ms,
+  /// 5 s; 1..60000.
   std::chrono::milliseconds retry_first{100};
   std::chrono::milliseconds retry_most{5000};
   /// Called once for each chain that cannot be applied any further. On the follower's thread; may be empty.
@@ -38,19 +39,19 @@ struct FollowerFigures {
   std::string last_error;   ///< while the store fails
 };
 
-/// Several may follow one log, in one process or in many. While the store fails it tries again; a damaged chain is
-/// applied up to the damage and a view whose sums cannot be exact up to there, and all the others go on. Any thread.
+/// Several followers may follow one log, in one process or in many. While the store fails, it retries. A damaged chain
+/// is applied up to the damage, a view up to the record whose sum would not be exact; all others continue. Any thread.
 class Follower {
  public:
   /// The Clients must outlive it. `stop` of the views is not used: Stop() is.
   static Result<std::unique_ptr<Follower>> Start(Clients& clients, ViewsOptions views, const FollowerOptions& options);
-  /// Stop().
+  /// Calls Stop().
   ~Follower();
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
   struct CatchUpOptions {
-    /// How long it goes on trying while the store fails.
+    /// How long it retries while the store fails.
     std::chrono::milliseconds patience{30'000};
     /// Stops it at once when it becomes true; may be null.
     const std::atomic<bool>* stop = nullptr;
@@ -60,7 +61,7 @@ class Follower {
   Status CatchUp(const CatchUpOptions& options);
   Status CatchUp() { return CatchUp(CatchUpOptions()); }
 
-  /// Ends after the transactions under way. The next follower goes on there.
+  /// Ends after the running transactions. The next follower continues from there.
   void Stop();
 
   /// Whether it has ended, by itself if the store failed for good (Clients::MayRecover): CatchUp() says why.

@@ -153,7 +153,7 @@ Status CreateView(Clients& clients, const std::string& database, View view) {
   return created.code() == Code::kDuplicateKey ? Status() : created;  // another process was faster
 }
 
-// The new name has a collection only once and for good: a second rename, by a slower process, finds nothing to rename.
+// The new name is given only once: a second rename, by a slower process, finds nothing to rename.
 Status FinishMove(Clients& clients, const std::string& database, View view) {
   BRAID_TRY(const Generation now, LoadGeneration(clients, database, view));
   if (now.moving.empty()) return {};

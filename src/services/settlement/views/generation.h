@@ -1,4 +1,4 @@
-// Generations: the collection that has a view now, and the one that is being built to take its place.
+// Generations: the present collection of a view, and the one that is being built to replace it.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,10 @@ struct Generation {
   std::string moving;             // the one that is to be renamed to `collection`; empty: none
   std::vector<std::string> dead;  // collections that are to be dropped
   bool has_times = false;         // rows have the time of their output; those of an earlier version have not
-  std::string stuck;              // why it could not be applied any further, if so
+  std::string stuck;              // why no further record could be applied; empty if none failed
 };
 
-/// A name for a collection that a view is built in, such as "balances_g2_65f0…": nobody has made it before.
+/// A new, unique name for a collection that a view is built in, such as "balances_g2_65f0…".
 std::string NewCollectionName(View view, int64_t generation);
 
 /// Nothing if the view was never opened.
@@ -43,7 +43,7 @@ Status CreateView(Clients& clients, const std::string& database, View view);
 /// Renames a collection that was built to that of its view, if that is still to be done.
 Status FinishMove(Clients& clients, const std::string& database, View view);
 
-/// Drops what the view's document says is dead.
+/// Drops the collections that the view's document lists as dead.
 Status DropDead(Clients& clients, const std::string& database, View view);
 
 }  // namespace braid::settlement::views

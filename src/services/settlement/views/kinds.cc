@@ -21,7 +21,7 @@ int64_t TimeOf(const bson_t& document) {
              : 0;
 }
 
-// Prices and quantities as they were given: 1.50 is not 1.5. The log has no others, see Decimal.
+// Prices and quantities keep their spelling: 1.50 is not 1.5. The log has only values that fit, see Decimal.
 void AppendDecimal(client::Bson& fields, const char* name, const Decimal& text) {
   bson_decimal128_t value{};
   bson_decimal128_from_string_w_len(text.data(), static_cast<int>(text.size()), &value);
@@ -29,7 +29,7 @@ void AppendDecimal(client::Bson& fields, const char* name, const Decimal& text) 
 }
 
 // The update with the highest rank stays, in whatever order chains are applied. A source should not give two outputs
-// one sequence; of two that have it, which one stays does not matter, but it must be the same one every time.
+// the same sequence; if it does, either may stay, but it must be the same one every time.
 auto Rank(int64_t sequence, const OrderUpdate& update) {
   return std::tuple(sequence, update.symbol_id, std::string_view(update.user_id.text), std::string_view(update.status));
 }

@@ -1,5 +1,5 @@
-// What is particular to each view: which documents an output touches, and what becomes of them. Everything else —
-// marks, batches, generations, checking — is the same for all.
+// The part that differs between views: which documents an output changes, and how. Everything else — marks, batches,
+// generations, checking — is the same for all.
 //
 // A kind has
 //   Row                  a document as a struct
@@ -7,7 +7,7 @@
 //                        and the id is only there during the call
 //   Fold(effect, row)    the row after the effect; a new row is Row()
 //   Write(row, bson)     the fields without _id;  Read(document) the row again
-// Trades have nothing to read or to fold but for a recount: no document is ever touched twice.
+// Trades are read and folded only by a recount: no document is ever changed twice.
 #pragma once
 
 #include <string>

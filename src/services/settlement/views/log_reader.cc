@@ -80,7 +80,8 @@ Result<bool> ChainCursor::NextSegment() {
   fetched_.pop_front();
   const Status status = loaded->segment.Read(*loaded->document);
   if (!status.ok()) {
-    const int64_t first = client::IntegerOf(loaded->document.get(), "first_seq");  // for people: it may be a lie, too
+    const int64_t first =
+        client::IntegerOf(loaded->document.get(), "first_seq");  // for the message only: it may be wrong, too
     return Damaged(std::max(first, position_.sequence + 1), std::string(status.message()));
   }
   if (!loaded->segment.problems().empty()) {
@@ -158,7 +159,7 @@ Result<std::vector<LogReader::Checked>> LogReader::ReadRecords() {
       continue;
     }
     order_.pop_back();
-    if (cursor.damage()) Name(*cursor.damage());  // what was read before it is still to be applied
+    if (cursor.damage()) Name(*cursor.damage());  // records read before it are still applied
   }
   return records;
 }

@@ -41,7 +41,7 @@ struct LoadedSegment {
   int64_t at_ms = 0;  ///< when it was stored
 };
 
-/// A record that stays readable as long as this does.
+/// A record that stays valid as long as this object.
 struct LogRecord {
   std::shared_ptr<const LoadedSegment> segment;
   const ChainRecordView* view = nullptr;
@@ -112,8 +112,8 @@ class LogReader {
   LogReader(Clients& clients, const ChainsOptions& log, Workers& workers, const Options& options)
       : clients_(clients), log_(log), workers_(workers), options_(options) {}
 
-  /// Adds chains, up to `heads` or to the record before that of `stop_before`. What the positions and the heads say of
-  /// each other is checked.
+  /// Adds chains, up to `heads` or to the record before that of `stop_before`. Checks that the positions and the heads
+  /// agree.
   Status Start(const Positions& from, const std::vector<ChainHead>& heads,
                const std::map<int64_t, int64_t>& stop_before);
 

@@ -122,7 +122,7 @@ Result<std::vector<client::BsonPtr>> ReadPage(Clients& clients, const std::strin
     while (mongoc_cursor_next(cursor.get(), &document)) page.emplace_back(bson_copy(document));
     bson_error_t error{};
     const bool failed = mongoc_cursor_error(cursor.get(), &error);
-    // One that was built anew has taken its place meanwhile: what was read may be half of it.
+    // A rebuilt view has replaced it meanwhile: what was read may be incomplete.
     BRAID_TRY(const ViewProgress now, FindView(clients, database, look_up));
     if (now.generation == view.generation && now.moving == view.moving)
       return failed ? Result<std::vector<client::BsonPtr>>(client::FromError(error)) : std::move(page);

@@ -1,4 +1,4 @@
-// What the views have, a page at a time (C8): balances, trades and orders.
+// Look-ups in the views, in pages (C8): balances, trades and orders.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct ViewColumn {
 };
 std::span<const ViewColumn> ColumnsOf(View view);
 
-/// Which rows; what is not given does not matter. Assets are those of balances, a status is that of orders.
+/// The filter of rows; empty fields match everything. `asset` is for balances, `status` for orders.
 struct LookUp {
   View view = View::kBalances;
-  std::optional<std::string> user;  // of trades: who bought or sold
+  std::optional<std::string> user;  // for trades: the buyer or the seller
   std::optional<std::string> asset;
   std::optional<std::string> status;
   std::optional<int64_t> symbol;
@@ -41,7 +41,7 @@ struct LookUpPage {
   std::string next;                   // empty: the last page
 };
 
-/// kBadValue if `after` is not what a page has ended with.
+/// kBadValue if `after` is not the `next` of a page.
 Status CheckLookUpCursor(const std::string& after);
 
 /// kNamespaceNotFound if there is no such view yet.

@@ -194,7 +194,7 @@ std::map<int64_t, int64_t> Marks::Highest() const {
 Status Marks::Advance(Transaction& transaction, const Partitions& partitions, const Positions& ends) {
   std::deque<Bson> documents;
   std::vector<std::pair<std::string, const Bson*>> updates;
-  BRAID_ASSERT(!collection_.empty() && !moving_);  // nobody applies anything to marks that are being moved
+  BRAID_ASSERT(!collection_.empty() && !moving_);  // nothing is applied while marks are being moved
   for (const size_t partition : partitions) {
     BRAID_ASSERT(partition < kPartitions);
     std::map<int64_t, int64_t>& own = own_[partition];

@@ -2,8 +2,8 @@
 //
 // A view is built in a collection of its own, with marks of its own. The switch is one transaction: the marks of the
 // new one become those of the view, as being moved. Then the collection is renamed to the view's name, and the marks
-// are settled. Nobody applies anything to marks that are being moved, so it does not matter which process does the
-// rest, or when: a process that meets such a view finishes it first.
+// are settled. Nothing is applied while marks are being moved, so it does not matter which process does the rest, or
+// when: a process that finds such a view finishes the move first.
 #include <algorithm>
 #include <deque>
 
@@ -31,8 +31,8 @@ class Rebuilding {
     return {.view = view_, .generation = number_, .collection = collection_};
   }
 
-  // Goes on with what an earlier run has left. The collection is made before anyone else knows its name, which nobody
-  // makes again: so it cannot come back after it was renamed.
+  // Continues an earlier run. The collection is created before any other process knows its name, and the name is never
+  // reused: so the collection cannot be recreated after it was renamed.
   Status Begin() {
     BRAID_CHECK_OK(Finish());
     BRAID_TRY(const Generation seen, views::LoadGeneration(core_.clients, core_.options.database, view_));
@@ -60,9 +60,9 @@ class Rebuilding {
     return client::DropCollection(client.get(), core_.options.database, made);
   }
 
-  // kNotYet: the present one has records that the new one lacks. kNever: it had them before the latest pass, which
-  // should have found them in the log. Moving the marks collides with everyone who applies to either right now, so that
-  // nobody can miss the other.
+  // kNotYet: the present generation has records that the new one lacks. kNever: it had them before the latest pass,
+  // which should have found them in the log. Moving the marks conflicts with every transaction that is applying records
+  // to either generation, so none of them is lost.
   Result<Switched> Switch() {
     Switched switched = Switched::kNotYet;
     std::map<int64_t, int64_t> highest;
@@ -87,7 +87,7 @@ class Rebuilding {
     return views::DropDead(core_.clients, core_.options.database, view_);
   }
 
-  /// Leaves the present one as it is; says why.
+  /// Keeps the present generation and reports why.
   Result<std::string> GiveUp(const FollowReport& report) {
     BRAID_CHECK_OK(InTransaction([&](Transaction& transaction, Generation& now) -> Status {
       if (now.building != number_) return {};
@@ -117,7 +117,7 @@ class Rebuilding {
     });
   }
 
-  // What an earlier version has begun: its rows have no times.
+  // A build begun by an earlier version, whose rows have no times.
   Status Forget(Transaction& transaction, Generation& now) const {
     const std::string old = StrCat(NameOf(view_), "_g", now.building);
     now.dead.push_back(old);

@@ -13,21 +13,20 @@ struct RecoverOptions {
   bool rebuild = false;
   /// Recounts every view from the log at the end.
   bool check = false;
-  /// Chains verified at the same time; 0: one a core.
+  /// Chains verified at the same time; 0: one per core.
   uint32_t threads = 0;
-  /// Called on any thread: what is done to records ("verified"), to how many so far, and of how many (0: not
-  /// known).
+  /// Called on any thread with the step ("verified"), the records done so far, and their total (0: not known).
   std::function<void(const std::string& done, int64_t records, int64_t total)> on_progress;
 };
 
 struct RecoverReport {
-  /// With the damage that replay found, too: payloads that are no outputs.
+  /// Includes the damage found by the replay: payloads that are not outputs.
   VerifyReport verify;
   FollowReport replay;  ///< what was new to the views
   std::optional<CheckReport> check;
   /// Views that could not be built again, because the damaged log no longer has what they are made of.
   std::vector<std::string> kept;
-  /// If something is damaged: why the rest could not be done, such as a store that takes no writes for that reason.
+  /// If something is damaged: why the other steps could not be done, for example because the store refuses writes.
   Status failure;
   double verify_seconds = 0;
   double replay_seconds = 0;
@@ -36,7 +35,7 @@ struct RecoverReport {
 };
 
 /// Symbols are those that the store has. A damaged chain is replayed up to the record before the first damage, the
-/// others to their ends. An error: the store failed, and nothing is known to be damaged; the same call again goes on.
+/// others to their ends. An error means that the store failed and no damage is known; repeating the call continues.
 Result<RecoverReport> Recover(Views& views, const RecoverOptions& options);
 
 }  // namespace braid::settlement

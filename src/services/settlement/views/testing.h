@@ -177,7 +177,7 @@ class ViewsStoreTest : public test::StoreTest {
     }
   }
 
-  /// Changes one document of a collection behind everybody's back.
+  /// Changes one document of a collection directly.
   void Tamper(const std::string& collection, const std::string& id, const char* change_json) {
     const Client client = store_.clients().Acquire();
     const auto handle = client::CollectionOf(client.get(), store_.database(), collection);

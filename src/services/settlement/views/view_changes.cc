@@ -20,11 +20,11 @@ struct HashOfText {
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// What a transaction has to do of the batch, by what the marks say is done.
+// The part of the batch that a transaction has to apply, according to the marks.
 class DueTest {
  public:
   DueTest(const Marks& marks, const Batch& batch) : marks_(marks), all_(marks.IsWithin(batch.before)) {}
-  /// Nothing but what this run has read is stored, and nothing of this batch: nobody else is faster.
+  /// True if only records that this run has read are applied, and none of this batch: no other process is ahead.
   bool all() const { return all_; }
   bool operator()(size_t partition, const Item& item) const {
     return all_ || item.sequence > marks_.Applied(partition, item.chain);
@@ -120,8 +120,8 @@ class ChangesOf final : public ViewChanges {
     return rows;
   }
 
-  // Whatever is stored comes from records that the marks count. A run that has read all of these from the first one on
-  // (`knows`) has seen the id of everything that is stored.
+  // Every stored document comes from records that the marks include. A run that has read all of these from the first
+  // one on (`knows`) has seen the id of every stored document.
   Status Load(Transaction& transaction, const std::string& collection, bool knows, Rows& rows) const {
     std::vector<std::string> ids;
     for (const Row& row : rows.all) {
@@ -141,7 +141,7 @@ class ChangesOf final : public ViewChanges {
   }
 
   static Status Write(Transaction& transaction, const std::string& collection, const Rows& rows) {
-    // In the order of their keys: the store finds the place of one beside that of the one before.
+    // In the order of their keys, so that the store finds each one next to the previous one.
     std::vector<const Row*> sorted;
     sorted.reserve(rows.all.size());
     for (const Row& row : rows.all) sorted.push_back(&row);
@@ -182,7 +182,7 @@ class ChangesOf final : public ViewChanges {
   std::array<std::vector<EffectOf>, kPartitions> effects_;
 };
 
-// Effects that are documents of their own: nothing is looked for.
+// Effects that are new documents: nothing has to be read.
 class ChangesOfTrades final : public ViewChanges {
  public:
   explicit ChangesOfTrades(const Batch& batch) : batch_(batch) {

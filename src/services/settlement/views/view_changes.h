@@ -28,7 +28,7 @@ class Documents {
   }
   size_t size() const { return ends_.size(); }
 
-  /// Good until the next call of any member.
+  /// Valid until the next call of any member.
   std::vector<const bson_t*> All() {
     views_.resize(ends_.size());
     std::vector<const bson_t*> all;
@@ -50,9 +50,9 @@ class Documents {
   std::vector<bson_t> views_;
 };
 
-/// A Bloom filter over the ids that a replay has met: one that it has not met is not stored, and is inserted without
-/// being looked for. Takes two bytes for each id that is expected, and 32 MiB at most; with more than some 20 million
-/// ids it is mistaken more often, and more of them are looked for. One thread at a time.
+/// A Bloom filter over the ids that a replay has met: an id that it has not met is not stored, and is inserted without
+/// a look-up. Takes two bytes for each id that is expected, and 32 MiB at most; with more than some 20 million ids it
+/// is mistaken more often, and more of them are looked for. One thread at a time.
 class SeenIds {
  public:
   explicit SeenIds(int64_t expected)
@@ -78,7 +78,7 @@ class ViewChanges {
   virtual ~ViewChanges() = default;
 
   /// The documents of some partitions, and their marks, as they are after the batch: each document is written once.
-  /// What the marks say is applied is left out.
+  /// Records that the marks say are applied are left out.
   virtual Status Apply(Transaction& transaction, const std::string& collection,
                        const Marks::Partitions& partitions) const = 0;
 };

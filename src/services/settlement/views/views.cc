@@ -11,7 +11,7 @@ namespace {
 using views::Generation;
 using views::Target;
 
-// What stops a view is kept where `stats` finds it, until the view goes on.
+// The reason why a view is stuck is kept where `stats` finds it, until the view continues.
 Status KeepStuck(views::Core& core, const Target& target, const std::string& stuck) {
   return RunTransaction(core.clients, core.InTransaction(), [&](Transaction& transaction) -> Status {
     BRAID_TRY(Generation now, views::GetGeneration(transaction, target.view));
@@ -126,7 +126,7 @@ Result<FollowReport> Views::Follow(const FollowOptions& chosen) {
       if (why != was_stuck[i]) BRAID_CHECK_OK(KeepStuck(*core_, targets[i], why));
     }
     if (status.ok()) return report;
-    // A rebuilt view took the place of one we were at: once more, with the new one.
+    // A rebuilt view has replaced one of ours: repeat with the new one.
     if (status.code() != Code::kConflictingOperationInProgress || tries == kTriesMax) return status;
     report.damage.clear();
   }
@@ -156,7 +156,7 @@ Result<std::map<int64_t, int64_t>> Views::Applied(View view) {
   return applied;
 }
 
-// How far the views are: their floors beside the heads of the chains.
+// The progress of the views: their floors compared with the heads of the chains.
 
 Result<std::vector<ViewProgress>> ReadProgress(Clients& clients, const std::string& database,
                                                std::span<const ChainHead> heads) {

@@ -1,5 +1,5 @@
-// Views: what the settlement log amounts to, kept in documents that can be read at once (C8). Each is made from the
-// log alone, follows it while it grows, and can be thrown away and built again.
+// Views: balances, trades and orders computed from the settlement log and kept in documents (C8). Each view is made
+// from the log alone, follows it while it grows, and can be dropped and rebuilt.
 //
 //   balances  {_id: "<user>:<asset>", user_id, asset, balance, seq, at}   (: and % in <user> are %3A and %25)
 //   trades    {_id: "<chain>:<seq>:<index>", trade_id, symbol_id, seq, at, price, qty, buyer_id, seller_id}
@@ -8,10 +8,10 @@
 // seq is the newest output_seq that had an effect on the document, at the time when the log stored that output. Ids are
 // strings: 7 and "7" are the same user.
 //
-// How far a view is. Records of different chains become durable in any order, so that no single number says what was
-// applied: a view's place is one sequence per chain. A chain is applied in its own order; the order between chains does
-// not matter, as balances are sums, trades are only added, and of an order the update with the highest sequence stays.
-// A record of several chains (C9) counts as one of the smallest of them.
+// The progress of a view. Records of different chains become durable in any order, so that no single number says what
+// was applied: a view's place is one sequence per chain. A chain is applied in its own order; the order between chains
+// does not matter, as balances are sums, trades are only added, and of an order the update with the highest sequence
+// stays. A record of several chains (C9) counts as one of the smallest of them.
 //
 // The collection settlement_views has, for a view in the collection C:
 //   {_id: "<view>", generation, collection: C, last, building, next, moving, dead: […], rows, stuck}  where it is;
@@ -80,7 +80,7 @@ struct FollowReport {
 
 struct RebuildReport {
   FollowReport replay;
-  /// Views that stay as they are, and why: the log no longer has what they are made of.
+  /// Views that were not rebuilt, and why: the log no longer has their records.
   std::vector<std::string> kept;
 };
 
@@ -90,7 +90,7 @@ struct ViewProgress {
   std::string collection;
   int64_t generation = 0;
   bool has_times = true;    ///< its rows have the times of their outputs; those of an earlier version have not
-  bool moving = false;      ///< a rebuilt one is being put in its place
+  bool moving = false;      ///< a rebuilt view is replacing it
   int64_t applied_seq = 0;  ///< the newest output that it has
   int64_t records = 0;      ///< how many it has; one of several chains counts in each
   int64_t behind = 0;       ///< how many the log has that it has not
@@ -133,13 +133,14 @@ class Views {
 
   /// Builds views again from the first record on, in collections beside those that are there, and renames each once it
   /// has all that the present one has: it keeps its name, and readers see the one or the other. Others may append,
-  /// follow and read meanwhile. After a kill the next call goes on. The log is read once for all of them.
+  /// follow and read meanwhile. After a kill the next call continues. The log is read once for all of them.
   Result<RebuildReport> Rebuild(std::span<const View> views, const FollowOptions& options = {});
-  /// Of one. kRecordDamaged: it was kept as it is.
+  /// Rebuilds one view. kRecordDamaged: the present one was kept.
   Result<FollowReport> Rebuild(View view, const FollowOptions& options = {});
 
-  /// Recounts every view from the log, as far as the view says it is, and compares. Others may append and follow. Reads
-  /// a view in one transaction, which must end within the store's limit (60 s by default); memory grows with the view.
+  /// Recomputes every view from the log, up to the view's own position, and compares. Others may append and follow. A
+  /// view is read in one transaction, which must end within the store's limit (60 s by default); memory grows with the
+  /// view.
   Result<CheckReport> Check(const FollowOptions& options = {});
 
   /// Calls `read` with the view's collection; once more if the view was replaced while it read.
@@ -158,7 +159,7 @@ class Views {
   std::unique_ptr<views::Core> core_;
 };
 
-/// As Views::Progress(), of a store where nothing is created for it: only of views that are there.
+/// As Views::Progress(), without creating anything in the store: only for views that exist.
 Result<std::vector<ViewProgress>> ReadProgress(Clients& clients, const std::string& database,
                                                std::span<const ChainHead> heads);
 
