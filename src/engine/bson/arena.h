@@ -1,4 +1,4 @@
-// Arena: where computed values live. Expressions return Values that point into the document, into constants of the
+// Arena: memory for computed values. Expressions return Values that point into the document, into constants of the
 // parsed expression, or into the arena of the evaluation; all three outlive the use of the result.
 #pragma once
 
@@ -15,14 +15,15 @@ namespace braid::bson {
 /// Grows while values are made; is released as a whole, or back to a mark. Not thread-safe.
 class Arena {
  public:
-  /// Whose values the arena holds. Those of a query are limited (Work): a value that does not fit is an empty one of
-  /// its type instead, and the work's next Tick() is an error. The caller asks for it before using the result.
+  /// The kind of values that the arena holds. Those of a query are limited (Work): a value that does not fit is
+  /// replaced by an empty one of its type, and the work's next Tick() is an error. The caller calls Tick() before using
+  /// the result.
   enum class Use { kInternal, kQuery };
   explicit Arena(Use use = Use::kInternal) : limited_(use == Use::kQuery), at_(inline_), end_(inline_ + kInline) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Room for `size` bytes, to be filled by the caller; for what is small.
+  /// Room for `size` bytes, to be filled by the caller; for small sizes only.
   char* Allocate(size_t size) {
     if (static_cast<size_t>(end_ - at_) < size + kAlignment) AddChunk(size, /*force=*/true);
     return Take(size);
@@ -33,7 +34,7 @@ class Arena {
     return Take(size);
   }
 
-  /// A copy of the bytes that lives as long as the arena; for what is small.
+  /// A copy of the bytes that lives as long as the arena; for small values only.
   char* Copy(std::string_view bytes) {
     char* copy = Allocate(bytes.size());
     std::memcpy(copy, bytes.data(), bytes.size());
@@ -57,10 +58,10 @@ class Arena {
     return {Type::kBool, kBytes + (v ? 1 : 0), 1};
   }
   static Value Null() { return {Type::kNull, "", 0}; }
-  /// What stands for a value that does not fit.
+  /// The replacement for a value that does not fit.
   static Value Empty(Type type);
 
-  /// What was allocated before it stays when the arena is rewound to it.
+  /// A point to rewind to: everything allocated before it stays.
   struct Mark {
     size_t chunks;
     char* at;

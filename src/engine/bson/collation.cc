@@ -28,7 +28,7 @@ constexpr Word kAlternate[] = {{"non-ignorable", UCOL_NON_IGNORABLE}, {"shifted"
 constexpr Word kMaxVariable[] = {{"punct", UCOL_REORDER_CODE_PUNCTUATION}, {"space", UCOL_REORDER_CODE_SPACE}};
 constexpr int kStrengths[] = {UCOL_PRIMARY, UCOL_SECONDARY, UCOL_TERTIARY, UCOL_QUATERNARY, UCOL_IDENTICAL};
 
-/// The specification with MongoDB's defaults. `backwards` unset: what the locale says (true for Canadian French).
+/// The specification with MongoDB's defaults. `backwards` unset: the locale's default (true for Canadian French).
 struct Options {
   std::string locale;
   bool case_level = false;
@@ -201,7 +201,7 @@ int Collation::Compare(std::string_view a, std::string_view b) const {
 }
 
 std::string Collation::SortKey(std::string_view text) const {
-  constexpr UChar32 kReplacement = 0xFFFD;  // for bytes that are no UTF-8, as Compare reads them
+  constexpr UChar32 kReplacement = 0xFFFD;  // for bytes that are not UTF-8, as Compare reads them
   std::vector<UChar> wide(text.size() + 1);
   int32_t length = 0;
   UErrorCode error = U_ZERO_ERROR;

@@ -26,7 +26,7 @@ int CompareDoubles(double a, double b) {
   return Order(a, b);
 }
 
-/// Exact: the integers first, then what the double has after its point.
+/// Exact: compares the integer parts first, then the fraction of the double.
 int CompareInt64Double(int64_t a, double b) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
   if (std::isnan(b)) return 1;

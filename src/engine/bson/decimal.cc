@@ -60,7 +60,7 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
 }
 
 /// The number rewritten as sign, at most 41 digits, E and exponent, so that Intel's parser never sees long text;
-/// nullopt if it is no number. Digits past the 40th only say whether anything is there: enough to round to 34.
+/// nullopt if it is not a number. Digits past the 40th only matter as zero or non-zero, which is enough to round to 34.
 std::optional<std::string> Plain(std::string_view text) {
   std::string out;
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
@@ -231,7 +231,7 @@ Decimal128 Ceil(Decimal128 a) { return IsInfinite(a) ? Decimal128{0, kNaNBits} :
 Decimal128 Round(Decimal128 a, int places, Rounding rounding) {
   if (IsNaN(a) || IsInfinite(a)) return a;
   const Decimal128 rounded = Quantize(a, -places, rounding);
-  return IsNaN(rounded) ? a : rounded;  // more than 34 digits would be needed: there is nothing to round
+  return IsNaN(rounded) ? a : rounded;  // more than 34 digits would be needed: the value is returned as it is
 }
 
 std::optional<int64_t> ToInt64(Decimal128 v, Rounding rounding) {

@@ -15,12 +15,12 @@ Decimal128 FromInt64(int64_t v);
 Decimal128 FromDouble(double v);
 /// The nearest decimal of 34 digits, no trailing zeros added: what $add and $sum make of their doubles.
 Decimal128 FromDouble34(double v);
-/// IEEE conversion from text, rounded half-even to 34 digits; nullopt if the text is no number, or too big or too
+/// IEEE conversion from text, rounded half-even to 34 digits; nullopt if the text is not a number, or is too big or too
 /// small.
 std::optional<Decimal128> FromString(std::string_view text);
 std::string ToString(Decimal128 v);
 double ToDouble(Decimal128 v);
-/// The greatest double that is not beyond v, seen from zero; whether it is v itself. Past the greatest double: that
+/// The double nearest to v whose magnitude is not larger, and whether it equals v. Beyond the greatest double: that
 /// one.
 double ToDoubleTowardZero(Decimal128 v, bool* exact);
 

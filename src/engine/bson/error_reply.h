@@ -1,4 +1,4 @@
-// An error as every reply tells it; wire/ and commands/ both answer with it.
+// The fields of an error reply, used by wire/ and commands/.
 #pragma once
 
 #include "braid/status.h"

@@ -38,7 +38,7 @@ class Md5 {
 };
 
 /// The integer that stands for a number: truncated for doubles, rounded half-even for decimals, clamped, NaN 0. The
-/// double 2^63 itself wraps round to the smallest integer, as it always did in MongoDB.
+/// double 2^63 wraps around to the smallest integer, as in MongoDB.
 int64_t IntegerOf(const Value& number) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
   constexpr double kTwoTo63 = 9223372036854775808.0;

@@ -19,7 +19,7 @@ struct Free {
   void operator()(char* text) const { bson_free(text); }
 };
 
-/// Empty if libbson refuses, which it does for strings that are no UTF-8.
+/// Empty if libbson refuses, which it does for strings that are not UTF-8.
 std::string Print(View document, JsonForm form) {
   bson_t bson;
   const auto* data = reinterpret_cast<const uint8_t*>(document.data());

@@ -46,7 +46,7 @@ class Parser {
     return true;
   }
 
-  /// Appends the bytes of the value that is ahead; its type.
+  /// Appends the bytes of the next value and returns its type.
   Result<Type> Value(std::string* out, int depth) {
     SkipSpace();
     if (at_ == text_.size()) return Fail("the text ends too early");
@@ -136,7 +136,7 @@ class Parser {
     return Type::kString;
   }
 
-  /// Appends what the quotes ahead enclose.
+  /// Appends the contents of the string that comes next.
   Status Text(std::string* out) {
     ++at_;  // "
     while (at_ < text_.size() && text_[at_] != '"') {

@@ -1,4 +1,4 @@
-// The first byte of each encoded value, and how bytes are put. For the files of the key encoding only.
+// The first byte of each encoded value, and how bytes are written. For the files of the key encoding only.
 #pragma once
 
 #include <cstdint>

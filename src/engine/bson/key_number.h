@@ -1,4 +1,4 @@
-// Numbers in keys: one exact form for a value, whatever its type, short for what is common. For the key encoding only.
+// Numbers in keys: one exact form per value, whatever its type; common values are short. For the key encoding only.
 //
 //   class  +  magnitude, inverted if negative
 //

@@ -21,7 +21,7 @@ class Validator {
   /// Bytes between here and `end`.
   size_t Left(const char* end) const { return static_cast<size_t>(end - at_); }
 
-  /// Steps over `size` bytes, if there are so many.
+  /// Steps over `size` bytes; false if there are fewer.
   bool Skip(size_t size, const char* end) {
     if (Left(end) < size) return false;
     at_ += size;
@@ -34,7 +34,7 @@ class Validator {
     at_ = static_cast<const char*>(nul) + 1;
     return true;
   }
-  /// Steps over a length, as many bytes, the last of them NUL.
+  /// Steps over a length and that many bytes, of which the last must be NUL.
   bool SkipString(const char* end) {
     if (Left(end) < 5) return false;
     const size_t size = Load<uint32_t>(at_);

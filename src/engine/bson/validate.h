@@ -1,4 +1,4 @@
-// Validate: whether bytes from outside are a well-formed BSON document, so that Value and View may trust them.
+// Validate: checks that bytes from outside are a well-formed BSON document, so that Value and View may trust them.
 #pragma once
 
 #include <string_view>
@@ -16,15 +16,15 @@ constexpr int kNestingMax = 200;  // of a message: a command around a document a
 constexpr size_t kPathComponentsMax = 200;        // of "a.b.c", whatever it is for
 constexpr size_t kFilterPathComponentsMax = 180;  // of a filter's path: no stored document is deeper
 
-/// kOverflow if a dotted path has more components than kPathComponentsMax. Everything that reads paths from a request
-/// asks this first, so that what goes through them may be recursive.
+/// kOverflow if a dotted path has more components than kPathComponentsMax. All code that reads paths from a request
+/// checks this first, so that walking them may be recursive.
 Status CheckPathLength(std::string_view path);
 
-/// True if documents and arrays lie in each other more than `levels` deep. Does not recurse further than that.
+/// True if documents and arrays are nested more than `levels` deep. Does not recurse further than that.
 bool NestsDeeperThan(const Value& value, int levels);
 
-/// Checks lengths, terminators, types, UTF-8 of names and strings is NOT required (MongoDB stores what it is given),
-/// booleans are 0 or 1, nesting at most kNestingMax. `bytes` may be longer than the document: its own length prefix
+/// Checks lengths, terminators, types, that booleans are 0 or 1, and that nesting is at most kNestingMax. Names and
+/// strings need NOT be UTF-8 (MongoDB stores any bytes). `bytes` may be longer than the document: its own length prefix
 /// says where it ends. kInvalidBSON names the offset, kOverflow is nesting too deep; no arithmetic overflow, and no
 /// allocation unless it fails.
 Result<View> Validate(std::string_view bytes);

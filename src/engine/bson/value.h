@@ -85,7 +85,7 @@ class Value {
   bool IsNumber() const {
     return type_ == Type::kInt32 || type_ == Type::kInt64 || type_ == Type::kDouble || type_ == Type::kDecimal128;
   }
-  /// missing, null or undefined: what expressions treat as "nothing there".
+  /// missing, null or undefined: the values that expressions treat as absent.
   bool IsNullish() const { return type_ == Type::kMissing || type_ == Type::kNull || type_ == Type::kUndefined; }
 
   double AsDouble() const { return Fixed<double>(Type::kDouble); }
@@ -182,7 +182,7 @@ class View {
   const char* data_;
 };
 
-/// How many bytes the value of `type` that starts at `data` takes. Trusts the bytes.
+/// The size of the value of `type` that starts at `data`. Trusts the bytes.
 uint32_t ValueSize(Type type, const char* data);
 
 /// A document that owns its bytes.

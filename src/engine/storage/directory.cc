@@ -23,7 +23,7 @@ std::optional<uint64_t> NumberWithin(std::string_view path, std::string_view bef
 
 }  // namespace
 
-// Of a store that has lost its CURRENT other files are left. It is a store all the same: opening it names the damage.
+// A store that has lost its CURRENT still has other files. It counts as a store: opening it names the damage.
 bool HoldsStore(const std::filesystem::path& directory) {
   std::error_code error;
   if (std::filesystem::exists(directory / "CURRENT", error)) return true;
@@ -59,7 +59,7 @@ Result<std::string> ReadCurrent(rocksdb::FileSystem& files, const std::string& d
 Status ReplaceFile(rocksdb::FileSystem& files, const std::string& directory, const std::string& path,
                    std::string_view bytes) {
   const std::string doing = StrCat("cannot write ", path);
-  const std::string copy = StrCat(directory, "/0.dbtmp");  // RocksDB removes what is left of such a file
+  const std::string copy = StrCat(directory, "/0.dbtmp");  // RocksDB removes a leftover file of this name
   BRAID_CHECK_OK(Translate(rocksdb::WriteStringToFile(&files, bytes, copy, /*should_sync=*/true), doing));
   return PutInPlace(files, directory, copy, path);
 }

@@ -1,4 +1,4 @@
-// What can be told of a directory without opening it as a store, and how a file of it is replaced.
+// Facts about a directory that are known without opening it as a store, and how one of its files is replaced.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace braid::storage {
 /// True if the directory holds a store, whole or damaged. Opens and changes nothing.
 bool HoldsStore(const std::filesystem::path& directory);
 
-/// The file that a backup has beside the files of the store: their sizes and checksums (docs/operations.md). Whoever
-/// opened a backup as a store would change it.
+/// The file that a backup has beside the files of the store: their sizes and checksums (docs/operations.md). Opening a
+/// backup as a store would change it.
 constexpr const char* kBackupList = "BACKUP";
 /// kIllegalOperation if the directory is a backup.
 Status RefuseBackup(rocksdb::FileSystem& files, const std::string& directory);
@@ -28,13 +28,14 @@ Status RefuseBackup(rocksdb::FileSystem& files, const std::string& directory);
 std::optional<uint64_t> LogNumber(std::string_view path);
 std::optional<uint64_t> ManifestNumber(std::string_view path);
 
-/// What CURRENT says, with its newline; empty: there is none.
+/// The contents of CURRENT, with its newline; empty if there is none.
 Result<std::string> ReadCurrent(rocksdb::FileSystem& files, const std::string& directory);
 
-/// Writes the file anew, in one step that a power failure undoes or not: afterwards it is on the disk.
+/// Replaces the file atomically: after a power failure it is either the old or the new one. On return it is on the
+/// disk.
 Status ReplaceFile(rocksdb::FileSystem& files, const std::string& directory, const std::string& path,
                    std::string_view bytes);
-/// The last part of that, for a file that was written and synced under another name.
+/// The last step of that, for a file that was written and synced under another name.
 Status PutInPlace(rocksdb::FileSystem& files, const std::string& directory, const std::string& from,
                   const std::string& to);
 

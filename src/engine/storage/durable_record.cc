@@ -20,8 +20,8 @@ namespace {
 
 constexpr size_t kSlots = 3;
 constexpr size_t kSlotBytes = 4 << 10;
-constexpr size_t kManifestsMax = 4;  // more would be of starts that failed; the newest count
-constexpr size_t kLogsMax = 128;     // more would be of as many kills in a row; the newest count
+constexpr size_t kManifestsMax = 4;  // older ones are of failed starts; only the newest are kept
+constexpr size_t kLogsMax = 128;     // older ones are of repeated kills; only the newest are kept
 
 struct SlotHeader {
   uint64_t hash;  // of what follows
@@ -35,7 +35,7 @@ static_assert(sizeof(SlotHeader) + kManifestsMax * sizeof(DurableState::Manifest
               kSlotBytes);
 
 uint64_t SlotHash(std::string_view slot) {
-  constexpr uint64_t kSeed = 0x4272616964;  // so that zeros have no sound hash
+  constexpr uint64_t kSeed = 0x4272616964;  // so that a block of zeros has no valid hash
   slot.remove_prefix(sizeof(SlotHeader::hash));
   return XXH3_64bits_withSeed(slot.data(), slot.size(), kSeed);
 }
@@ -124,7 +124,7 @@ Result<std::optional<DurableState>> DurableRecord::Read(rocksdb::FileSystem& fil
   return std::optional<DurableState>(std::move(newest->state));
 }
 
-// A new file: after a sync that failed in the process before, nobody knows which slots of the old one are on the disk.
+// A new file: after a failed sync in the previous process it is not known which slots of the old one are on the disk.
 Result<std::unique_ptr<DurableRecord>> DurableRecord::Create(rocksdb::FileSystem& files, const std::string& directory,
                                                              DurableState state) {
   const std::string path = RecordPath(directory);
@@ -184,7 +184,7 @@ size_t DurableRecord::FreeSlot() const {
 }
 
 IOStatus DurableRecord::Write(size_t slot) {
-  BRAID_ASSERT(slot != synced_ && slot != syncing_);  // what a power failure leaves is never overwritten
+  BRAID_ASSERT(slot != synced_ && slot != syncing_);  // the slot that a power failure would leave is never overwritten
   if (!failure_.ok()) return failure_;
   EncodeSlot(state_, ++generation_, buffer_);
   failure_ = file_->Write(slot * kSlotBytes, buffer_, {}, nullptr);

@@ -1,14 +1,14 @@
 // The record of what is durable: a small file, DURABLE, beside those of RocksDB. Inside this folder only.
 //
-// RocksDB takes a manifest that lost its end for one that was written up to there, and a newest log that is gone for
-// one that never was. The record says how far both had been synced, so that a start can tell (start_check.h).
+// RocksDB cannot distinguish a manifest that lost its end from one that was written up to there, nor a lost newest log
+// from one that never existed. The record says how far both had been synced, so that a start can tell (start_check.h).
 //
 // It never says more than is on the disk, and after a kill it says all that was acknowledged: it is written after every
-// sync of the log, before anybody is told, but synced itself only with the manifest and before a file is removed. A
-// power failure may take what was not synced; what is left is older, and still true.
+// sync of the log, before any writer is answered, but is itself synced only with the manifest and before a file is
+// removed. After a power failure it may be older than the last write, and is still true.
 //
-// The file: three slots of 4 KiB, each  hash u64 | generation u64 | position u64 | counts u32, u32 | manifests | logs.
-// The newest sound one counts. The last that was synced is never overwritten before another one is synced.
+// The file: three slots of 4 KiB, each hash u64 | generation u64 | position u64 | counts u32, u32 | manifests | logs.
+// The newest valid one counts. The last synced slot is never overwritten before another one is synced.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -45,22 +45,22 @@ class DurableRecord {
  public:
   static constexpr LogPosition kOpenEnd = UINT64_MAX;  // `last` of the log that is being written
 
-  /// Nothing: there is no record. kStorageCorrupt: it is damaged.
+  /// Nothing if there is no record; kStorageCorrupt if it is damaged.
   static Result<std::optional<DurableState>> Read(rocksdb::FileSystem& files, const std::string& directory);
-  /// Begins a new record in the place of the old one, synced.
+  /// Replaces the old record by a new one and syncs it.
   static Result<std::unique_ptr<DurableRecord>> Create(rocksdb::FileSystem& files, const std::string& directory,
                                                        DurableState state);
 
   /// The file of a record that says this, for a copy of the store.
   static std::string FileOf(const DurableState& state);
 
-  /// The log is synced up to here. Costs a write to the system's cache.
+  /// Notes that the log is synced up to here. Costs a write to the system's cache.
   rocksdb::IOStatus Reached(LogPosition position);
-  /// RocksDB begins a log; no commit of it is before `first`.
+  /// Notes that RocksDB begins a log, whose commits are at or after `first`.
   void LogStarted(uint64_t number, LogPosition first);
-  /// The manifest was synced. Syncs.
+  /// Notes that the manifest was synced. Syncs the record.
   rocksdb::IOStatus ManifestSynced(const DurableState::Manifest& manifest);
-  /// The log or manifest is about to be removed, since nothing needs it. Syncs.
+  /// Notes that the log or manifest is about to be removed, because it is no longer needed. Syncs the record.
   rocksdb::IOStatus Forget(uint64_t number);
 
  private:
@@ -76,7 +76,7 @@ class DurableRecord {
   Mutex mu_;       // not held during a sync, which the log's syncer need not wait for
   DurableState state_ BRAID_GUARDED_BY(mu_);
   uint64_t generation_ BRAID_GUARDED_BY(mu_) = 1;
-  size_t synced_ BRAID_GUARDED_BY(mu_) = 0;       // the slot that a power failure leaves
+  size_t synced_ BRAID_GUARDED_BY(mu_) = 0;       // the slot that would be left after a power failure
   size_t syncing_ BRAID_GUARDED_BY(mu_) = kNone;  // the slot that is being synced
   rocksdb::IOStatus failure_ BRAID_GUARDED_BY(mu_);
   std::string buffer_ BRAID_GUARDED_BY(mu_);

@@ -97,7 +97,7 @@ void FailureListener::Attach(Syncer* syncer) {
 Status OpenFailure(const rocksdb::Options& options, const std::string& directory, const rocksdb::Status& status) {
   std::string text = StrCat("cannot open the store in ", directory, ": ", status.ToString());
   if (!status.IsCorruption() && !status.IsPathNotFound()) return Translate(status, text);
-  // RocksDB looks for a missing table under its old extension last, and names that.
+  // RocksDB looks for a missing table under its old extension last, and its error names that.
   if (const size_t at = text.find(".ldb:"); at != std::string::npos) text.replace(at, 5, ".sst:");
   if (text.find(".sst") == std::string::npos) text += DamagedTable(options, directory);
   return {Code::kStorageCorrupt, std::move(text)};

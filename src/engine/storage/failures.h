@@ -20,13 +20,13 @@ namespace braid::storage {
 
 class Syncer;
 
-/// A failed flush or compaction (a full disk, a damaged block) makes the store read-only. RocksDB may go on by itself
-/// when there is space again; the store does not: what failed is checked by opening it anew.
+/// A failed flush or compaction (a full disk, a damaged block) makes the store read-only. RocksDB may resume by itself
+/// when there is space again; the store does not: it has to be opened again, which checks the files.
 class FailureListener final : public rocksdb::EventListener {
  public:
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override;
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status error, bool* recover) override;
-  /// From here on it is told, also of what came before. It outlives RocksDB's threads.
+  /// Sets the receiver of failures, which also gets earlier ones. It must outlive RocksDB's threads.
   void Attach(Syncer* syncer);
   bool failed() const { return failed_; }
 
@@ -37,7 +37,7 @@ class FailureListener final : public rocksdb::EventListener {
   Status early_ BRAID_GUARDED_BY(mu_);
 };
 
-/// RocksDB's surroundings: these files, and the system's clock, which does not wait any more after a failure. RocksDB
+/// RocksDB's environment: these files, and the system's clock, which does not wait any more after a failure. RocksDB
 /// would wait a second before it tries again, and closing the store would wait for that.
 std::unique_ptr<rocksdb::Env> NewEnv(const std::shared_ptr<rocksdb::FileSystem>& files,
                                      std::shared_ptr<const FailureListener> failures);
@@ -45,7 +45,7 @@ std::unique_ptr<rocksdb::Env> NewEnv(const std::shared_ptr<rocksdb::FileSystem>&
 /// Why the store in `directory` does not open: kStorageCorrupt names the damaged or missing file.
 Status OpenFailure(const rocksdb::Options& options, const std::string& directory, const rocksdb::Status& status);
 
-/// The status of a read. Damage makes the store read-only: nobody knows what else is damaged.
+/// The status of a read. Damage makes the store read-only, because more may be damaged.
 Status ReadStatus(const rocksdb::Status& status, Syncer& syncer);
 
 }  // namespace braid::storage

@@ -39,8 +39,9 @@ Status ReadLog(rocksdb::FileSystem& files, const std::string& path, LogScan& sca
   return {};
 }
 
-/// Writes the whole commits of the log anew, and syncs them. To sync the file as it is would not do: after a sync that
-/// failed in the process before, the system may show bytes that are not on the disk and that it will not write again.
+/// Writes the complete commits of the log to a new file and syncs it. Syncing the existing file is not enough: after a
+/// failed sync in the previous process, the system may show bytes that are not on the disk and that it will not write
+/// again.
 Status Rewrite(rocksdb::FileSystem& files, const std::string& directory, const FoundLog& log, bool keep) {
   BRAID_ASSERT(log.whole <= log.size);
   const std::string doing = StrCat("cannot write the log ", log.path);
@@ -68,13 +69,13 @@ std::string Damage(const FoundLog& log) {
   return StrCat("the log ", log.path, " is damaged at byte ", log.whole, " of ", log.size, ", which had been durable");
 }
 
-/// Only a store whose very first start did not get far has none: its manifest is the first.
+/// Only a store whose very first start was interrupted has none: its manifest is the first.
 Result<bool> MayHaveNoLog(rocksdb::FileSystem& files, const std::string& directory) {
   BRAID_TRY(const std::string current, ReadCurrent(files, directory));
   return current.empty() || current == "MANIFEST-000001\n";
 }
 
-/// What the record says of a log that it knows.
+/// The record's entry of a log.
 LogLoss CompareLog(const std::string& directory, const std::vector<FoundLog>& logs, const DurableState::Log& durable) {
   const auto found =
       std::find_if(logs.begin(), logs.end(), [&durable](const FoundLog& log) { return log.number == durable.number; });

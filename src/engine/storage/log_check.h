@@ -1,9 +1,9 @@
 // The check of the write-ahead log before the store opens. Inside this folder only.
 //
-// RocksDB skips zeroed blocks of a log without a word and refuses a torn end that is garbage, so the logs are read here
-// first (log_scan.h). A damaged place that had been synced, as the marks behind it or the record of what is durable
-// say, may have held acknowledged commits: then the store must not open. If it had not, it is the end that a power
-// failure has torn, and is cut off.
+// RocksDB silently skips zeroed blocks of a log and refuses a torn end that is garbage, so the logs are read here first
+// (log_scan.h). A damaged place that had been synced, according to the marks after it or the record of what is durable,
+// may have held acknowledged commits: then the store must not open. Otherwise it is an end that was torn by a power
+// failure, and is cut off.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct FoundLog {
   uint64_t number = 0;
   std::string path;
   uint64_t size = 0;
-  uint64_t whole = 0;     // where the last commit ends that is there with all before it
+  uint64_t whole = 0;     // the end of the last commit before any damage
   LogPosition first = 0;  // the first commit; 0: there is none
   LogPosition next = 0;   // the position behind the last commit
   bool damaged = false;   // behind `whole`, where it had been synced
@@ -32,7 +32,7 @@ struct FoundLog {
 /// Every log of the directory, in the order of their numbers. Changes nothing.
 Result<std::vector<FoundLog>> ReadLogs(rocksdb::FileSystem& files, const std::string& directory);
 
-/// What had been durable, and is not there.
+/// Data that had been durable and is missing.
 struct LogLoss {
   std::string what;   // for people; empty: nothing is missing
   uint64_t last = 0;  // the number of the last log that continues those before it, up to its `whole`
@@ -40,12 +40,12 @@ struct LogLoss {
 Result<LogLoss> FindLoss(rocksdb::FileSystem& files, const std::string& directory, const std::vector<FoundLog>& logs,
                          const DurableState& durable);
 
-/// Puts the logs behind `last` aside, as *.lost, so that what is left is the state after some commit.
+/// Renames the logs after `last` to *.lost, so that the remaining state is the one after some commit.
 Status DropLogsBehind(rocksdb::FileSystem& files, const std::string& directory, uint64_t last,
                       std::vector<FoundLog>& logs);
 
-/// Drops the torn end of the newest log, and says so in the server's log. Afterwards every log is whole and on the
-/// disk. `keep`: what is dropped stays beside it, as *.lost.
+/// Drops the torn end of the newest log, with a line in the server's log. Afterwards every log is complete and on the
+/// disk. `keep`: the dropped bytes are kept beside it, as *.lost.
 Status DropTornEnd(rocksdb::FileSystem& files, const std::string& directory, const std::vector<FoundLog>& logs,
                    bool keep);
 

@@ -84,8 +84,8 @@ class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
     logs_->unsynced.assign(1, this);
   }
 
-  /// RocksDB closes a log when its commits are in table files, or synced. It may still be there after a power failure,
-  /// beside a newer one, and has to be whole then.
+  /// RocksDB closes a log when its commits are in table files, or synced. It may still exist after a power failure,
+  /// beside a newer one, and must be complete then.
   void Leave() {
     const MutexLock lock(logs_->mu);
     if (std::erase(logs_->unsynced, this) == 0 || logs_->failed) return;

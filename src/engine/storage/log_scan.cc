@@ -52,7 +52,7 @@ void LogScan::Block(std::string_view block) {
     const auto record = RecordAt(block, at);
     if (!record) {
       lost_ = true;
-      ++at;  // from here on only to find what comes behind the damage
+      ++at;  // from here on only to find what comes after the damage
       continue;
     }
     at += kHeaderBytes + record->bytes.size();
@@ -88,7 +88,7 @@ void LogScan::Commit(uint64_t end) {
   }
   lost_ = true;
   const auto mark = Mark();
-  if (!mark || mark->durable >= std::max(next_, mark->first)) damaged_ = true;  // without a mark nobody knows
+  if (!mark || mark->durable >= std::max(next_, mark->first)) damaged_ = true;  // without a mark it is not known
 }
 
 std::optional<LogMark> LogScan::Mark() const {

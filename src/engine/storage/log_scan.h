@@ -1,10 +1,10 @@
-// Reading a log of RocksDB, to find out how far it is whole. Inside this folder only.
+// Reads a log of RocksDB, to find out up to where it is complete. Inside this folder only.
 //
 // Its format: blocks of 32 KiB; in each, records of  crc u32 | length u16 | type u8 | bytes  (whole, first, middle or
 // last part of a commit). A commit:  sequence u64 | count u32 | changes | durability mark.
 //
-// The mark says what was durable when the commit was written, and where its log began. So what follows a damaged place
-// tells whether the place had been synced before.
+// The mark says what was durable when the commit was written, and where its log began. So the commits after a damaged
+// place show whether the place had been synced before.
 #pragma once
 
 #include <optional>
@@ -36,10 +36,10 @@ class LogScan {
   void Block(std::string_view block);
 
   uint64_t size() const { return size_; }
-  uint64_t whole() const { return whole_; }     ///< where the last commit ends that is there with all before it
+  uint64_t whole() const { return whole_; }     ///< the end of the last commit before any damage
   LogPosition first() const { return first_; }  ///< of the first commit; 0: there is none
   LogPosition next() const { return next_; }
-  /// What lies behind whole() had been synced before something else was written.
+  /// True if the bytes after whole() had been synced before later ones were written.
   bool damaged() const { return damaged_; }
 
  private:

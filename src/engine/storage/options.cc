@@ -51,12 +51,13 @@ class LogForwarder final : public rocksdb::Logger {
     if (level < GetInfoLogLevel()) return;
     char line[1024];
     std::vsnprintf(line, sizeof(line), format, arguments);
-    // Listing the files for a backup does within what the backup does around it, and RocksDB warns of that.
+    // Listing the files for a backup disables file deletions a second time, within the backup's own, and RocksDB warns
+    // of that.
     if (std::strstr(line, "File Deletions ") != nullptr) return;
     const bool is_error = level >= rocksdb::InfoLogLevel::ERROR_LEVEL;
     log::Event(is_error ? log::Level::kError : log::Level::kWarning, "storage", StrCat("rocksdb: ", line));
   }
-  void Logv(const char* /*format*/, va_list /*arguments*/) override {}  // without a level: chatter
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}  // without a level: not worth a line
 };
 
 rocksdb::CompressionType Supported(std::initializer_list<rocksdb::CompressionType> wanted) {
@@ -88,14 +89,14 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
   table.block_size = 8 << 10;
-  table.format_version = 5;  // these two are known to table_check.cc
+  table.format_version = 5;  // table_check.cc relies on these two
   table.checksum = rocksdb::kXXH3;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.whole_key_filtering = true;
   table.cache_index_and_filter_blocks = true;
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
-  // What was just written is read again soon: by the next update of a document, by the pop of an epoch.
+  // Recent writes are read again soon: by the next update of a document, by the pop of an epoch.
   table.prepopulate_block_cache = rocksdb::BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
 
@@ -105,15 +106,15 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
   options.max_background_jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 2u, 8u));
   options.bytes_per_sync = 1 << 20;
 
-  // The log. Commits go to its buffer, the syncer writes and syncs it (syncer.h). RocksDB finds every log whole, since
-  // CheckStart has dropped a torn end (start_check.h): what is still wrong is damage, and refused. That none is missing
-  // is checked there too. RocksDB's own way, track_and_verify_wals_in_manifest, stays off: it does not know the newest
-  // log, and after simulated power failures it refused a store that had lost nothing.
+  // The log. Commits go to its buffer, the syncer writes and syncs it (syncer.h). RocksDB finds every log complete,
+  // because CheckStart has dropped a torn end (start_check.h): any remaining fault is damage, and is refused.
+  // CheckStart also checks that no log is missing. RocksDB's own way, track_and_verify_wals_in_manifest, stays off: it
+  // does not know the newest log, and after simulated power failures it refused a store that had lost nothing.
   options.manual_wal_flush = true;
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
   options.avoid_flush_during_recovery = true;
 
-  options.max_bgerror_resume_count = 0;  // after an error nothing is tried again: a restart checks (store.h, writable)
+  options.max_bgerror_resume_count = 0;  // no retries after an error: a restart checks the files (store.h, writable)
 
   options.skip_stats_update_on_db_open = true;  // a quick start
   options.max_open_files = static_cast<int>(ShareDescriptors().store);

@@ -15,7 +15,8 @@ struct StoreOptions;
 /// The options of options.cc, each with its reason.
 rocksdb::Options MakeRocksOptions(const StoreOptions& options);
 
-/// The directory's lock could not be taken: kFileAlreadyOpen if somebody holds it, else what the system says.
+/// The error for a directory whose lock could not be taken: kFileAlreadyOpen if another process holds it, else the
+/// system's error.
 Status DirectoryInUse(std::string_view directory, const rocksdb::Status& why);
 
 /// `doing` says what failed, for people.

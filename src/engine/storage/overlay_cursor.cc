@@ -94,7 +94,7 @@ class OverlayCursor final : public Cursor {
     Settle(forward);
   }
 
-  /// Chooses what is shown, passing over deletions and over what changes hide.
+  /// Chooses the entry that is shown, skipping deletions and entries that changes hide.
   void Settle(bool forward) {
     forward_ = forward;
     while (true) {

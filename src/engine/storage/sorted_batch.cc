@@ -10,7 +10,7 @@
 namespace braid::storage {
 namespace {
 
-constexpr uint32_t kSortedFrom = 64;  // changes; with fewer there is nothing to win
+constexpr uint32_t kSortedFrom = 64;  // changes; sorting fewer does not pay
 
 // The changes of a batch as views into it.
 class BatchChanges final : public rocksdb::WriteBatch::Handler {

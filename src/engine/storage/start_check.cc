@@ -40,7 +40,7 @@ Result<FoundManifest> ReadManifest(rocksdb::FileSystem& files, const std::string
 
 uint64_t HashOf(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-/// What is missing of it, for people; empty: nothing.
+/// What is missing of it, as text for people; empty if nothing is.
 std::string CompareManifest(const std::string& directory, const FoundManifest& found, const DurableState& durable) {
   if (durable.manifests.empty() || durable.position == 0) return "";  // nothing was ever durable
   if (found.path.empty()) return StrCat(directory, "/CURRENT names no manifest");
@@ -67,7 +67,7 @@ Status LossRefused(const std::vector<std::string>& losses) {
                  "--accept-loss to open what is left")};
 }
 
-/// What the next start is to find: what is there.
+/// The record for the next start, which describes the present files.
 DurableState StateOf(std::vector<Manifest> manifests, const std::vector<FoundLog>& logs, LogPosition position) {
   DurableState state{.position = position, .manifests = std::move(manifests), .logs = {}};
   state.logs.reserve(logs.size());
@@ -79,10 +79,10 @@ DurableState StateOf(std::vector<Manifest> manifests, const std::vector<FoundLog
   return state;
 }
 
-/// Takes the manifest as it is. Written anew, because nobody knows how much of it is on the disk.
+/// Accepts the manifest as it is. It is written again, because it is not known how much of it is on the disk.
 Result<std::vector<Manifest>> TakeManifest(rocksdb::FileSystem& files, const std::string& directory,
                                            const FoundManifest& found) {
-  if (found.bytes.empty()) return std::vector<Manifest>();  // RocksDB says so, or begins a store
+  if (found.bytes.empty()) return std::vector<Manifest>();  // RocksDB reports it, or creates a store
   BRAID_CHECK_OK(ReplaceFile(files, directory, found.path, found.bytes));
   return std::vector<Manifest>{{found.number, found.bytes.size(), HashOf(found.bytes)}};
 }
@@ -131,7 +131,7 @@ Result<std::unique_ptr<DurableRecord>> CheckLocked(rocksdb::FileSystem& files, c
 
 Result<std::unique_ptr<DurableRecord>> CheckStart(rocksdb::FileSystem& files, const std::string& directory,
                                                   bool accept_loss) {
-  // A store that runs writes to its logs: nothing is touched without the lock, which RocksDB then takes for itself.
+  // A running store writes to its logs: nothing is touched without the lock, which RocksDB then takes itself.
   rocksdb::FileLock* lock = nullptr;
   const rocksdb::IOStatus locked = files.LockFile(StrCat(directory, "/LOCK"), {}, &lock, nullptr);
   if (!locked.ok()) return DirectoryInUse(directory, locked);

@@ -15,8 +15,8 @@ class FileSystem;
 namespace braid::storage {
 
 /// Compares manifest and logs with the record of what is durable, under the directory's lock. kStorageCorrupt says what
-/// is missing, and then nothing was changed. Afterwards the logs are whole, and the record that is returned describes
-/// what is there. `accept_loss`: what is missing is only told in the server's log; what is left opens.
+/// is missing, and then nothing was changed. Afterwards the logs are complete, and the returned record describes the
+/// present files. `accept_loss`: missing data is only reported in the server's log, and the rest opens.
 Result<std::unique_ptr<DurableRecord>> CheckStart(rocksdb::FileSystem& files, const std::string& directory,
                                                   bool accept_loss);
 

@@ -56,7 +56,8 @@ struct Store::Impl {
   std::shared_ptr<DurableRecord> record;
   std::shared_ptr<LogOrder> files;
   std::unique_ptr<rocksdb::Env> env;
-  std::unique_ptr<Syncer> syncer;  // stopped before db ends, but RocksDB's threads tell it of errors until then
+  std::unique_ptr<Syncer>
+      syncer;  // stopped before db is destroyed, but RocksDB's threads report errors to it until then
   std::unique_ptr<rocksdb::DB> db;
   std::atomic<rocksdb::DB*> opened{nullptr};  // db, for threads that ask while it opens
   std::atomic<uint64_t> newest_log{0};        // its number
@@ -189,7 +190,7 @@ Result<LogPosition> Store::Commit(WriteSet& writes) {
   Status failure = impl_->files->failure();
   if (failure.ok()) failure = Translate(status, "cannot write the log");
   if (!failure.ok()) {
-    impl_->syncer->Fail(failure);  // what of it is in the log is unknown: no later commit may follow it
+    impl_->syncer->Fail(failure);  // it is not known how much of it is in the log: no later commit may follow it
     return writable();
   }
   writes.Clear();
@@ -204,7 +205,7 @@ Result<LogPosition> Store::Commit(WriteSet& writes) {
 
 Result<LogPosition> Store::DeleteRange(const Range& range) {
   BRAID_ASSERT(!range.end.empty());
-  // Range tombstones slow down later reads of their neighbours, so they are kept for what is large.
+  // Range tombstones slow down later reads of their neighbours, so they are used for large ranges only.
   WriteSet writes(*this);
   size_t keys = 0;
   const auto cursor = NewCursor(range, {});

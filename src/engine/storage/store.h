@@ -1,4 +1,4 @@
-// Store: one RocksDB directory with one write-ahead log. The only folder that knows RocksDB.
+// Store: one RocksDB directory with one write-ahead log. This folder is the only one that uses RocksDB.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ class StoreFiles;
 
 /// A point in the log: everything committed up to it. 0: the beginning.
 using LogPosition = uint64_t;
-/// Told once a position is durable, or why it never will be. `turn` counts those that one thread tells one after
-/// another, from 0: what takes long for many of them is to be done elsewhere.
+/// Called once a position is durable, or with the reason why it never will be. `turn` counts the callbacks that one
+/// thread runs in a row, from 0: a callback with a high turn should leave slow work to another thread.
 using OnDurable = std::function<void(Status status, size_t turn)>;
 
 struct StoreOptions {
   std::filesystem::path directory;
   /// Block cache and write buffers together.
   uint64_t cache_bytes = 512ull << 20;
-  /// Opens what is left of a store that has lost what had been durable, instead of refusing it. The server's log says
-  /// what is missing. Damage inside of what is left is refused all the same.
+  /// Opens a store that has lost durable data instead of refusing it. The server's log says what is missing. Damage
+  /// within the remaining data is refused all the same.
   bool accept_loss = false;
   /// Where the files are; null: on the disk. Tests put one here that fails (testing/faulty_file_system.h).
   std::shared_ptr<rocksdb::FileSystem> file_system;
@@ -41,7 +41,7 @@ struct StoreOptions {
 class Snapshot {
  public:
   bool empty() const { return handle_ == nullptr; }
-  /// Everything committed up to here is seen, and nothing else. Not of an empty one.
+  /// The position of the snapshot: everything committed up to it is seen, and nothing else. Not for an empty snapshot.
   LogPosition position() const;
 
  private:
@@ -86,16 +86,16 @@ class Cursor {
   virtual void SeekForPrev(std::string_view key) = 0;  ///< last key <= `key` in the range
   /// Why Valid() became false: OK at the end of the range, else the read error.
   virtual Status status() const = 0;
-  /// Becomes a cursor over another range of the same state, without a position: cheaper than a new one. False: it
-  /// cannot, and is as it was.
+  /// Moves the cursor to another range of the same state, without a position: cheaper than a new cursor. False if it
+  /// cannot; it is unchanged then.
   virtual bool MoveTo(const Range& range) = 0;
 };
 
 /// The smallest string greater than every string that starts with `prefix`; empty if there is none.
 std::string PrefixEnd(std::string_view prefix);
 
-/// Changes to be committed together. Reads through it see its own changes first; several threads may read at once while
-/// nobody changes it. Costs nothing until the first change, and keeps no second copy of what it holds.
+/// Changes to be committed together. Reads through it see its own changes first; several threads may read at the same
+/// time while no thread changes it. Costs nothing until the first change, and keeps no second copy of its contents.
 class WriteSet {
  public:
   explicit WriteSet(class Store& store);
@@ -123,7 +123,7 @@ class WriteSet {
   Result<bool> Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const;
   /// A cursor over the store's state in `snapshot` with this set's changes laid over it. Both are fixed here: changes
   /// made later are not seen, so a statement may change what it walks over. `spare`: a cursor over the same snapshot
-  /// that nobody needs any more, to be used again; may be null.
+  /// that is no longer needed, for reuse; may be null.
   std::unique_ptr<Cursor> NewCursor(Range range, const Snapshot& snapshot,
                                     std::unique_ptr<Cursor> spare = nullptr) const;
 
@@ -155,14 +155,14 @@ class Store {
   /// Makes the set visible as one atomic step and appends it to the log; durable later (WhenDurable). The set is
   /// cleared.
   Result<LogPosition> Commit(WriteSet& writes);
-  /// Removes every key of the range, in one step with one log record. Nobody writes to the range meanwhile.
+  /// Removes every key of the range, in one step with one log record. No other thread may write to the range meanwhile.
   Result<LogPosition> DeleteRange(const Range& range);
 
   /// Everything up to here survives a crash.
   LogPosition durable() const;
   LogPosition newest() const;
   /// OK; or kStoreReadOnly and why, once a write or sync has failed, the disk is full, or damage was read. Every Commit
-  /// and every wait then gets it, reads go on, and only opening the store anew (which checks it) ends it.
+  /// and every wait then returns it, reads continue, and only opening the store again (which checks it) ends it.
   Status writable() const;
   /// `done` runs on the thread that syncs or fails (or at once, here) and must be short.
   void WhenDurable(LogPosition position, OnDurable done);

@@ -16,7 +16,7 @@ namespace braid::storage {
 
 class Syncer;
 
-/// `syncer` is told of damage.
+/// Damage is reported to `syncer`.
 std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, Syncer& syncer, Range range, const rocksdb::Snapshot* snapshot);
 
 /// Changes of a write set within one range, copied, in the order of their keys.

@@ -27,7 +27,7 @@ constexpr size_t kHashedAtOnce = 1 << 20;
 StoreFiles::StoreFiles(rocksdb::DB& db, std::shared_ptr<void> place)
     : db_(db), place_(std::move(place)), position_(db.GetLatestSequenceNumber()) {}
 
-// RocksDB counts: files are removed again when nobody needs them any more.
+// RocksDB counts these calls: files are removed again once no one needs them.
 StoreFiles::~StoreFiles() {
   open_.reset();
   const rocksdb::Status enabled = db_.EnableFileDeletions(/*force=*/false);
@@ -35,7 +35,7 @@ StoreFiles::~StoreFiles() {
 }
 
 // The newest log begins behind everything that was flushed. Its commits are not part of the copy, but a store without
-// any log would be taken for one that has lost it: so the copy gets an empty one.
+// any log would count as one that has lost it: so the copy gets an empty one.
 Result<std::unique_ptr<StoreFiles>> StoreFiles::PinWhole(rocksdb::DB& db, std::shared_ptr<void> place,
                                                          const std::function<uint64_t()>& log) {
   BRAID_CHECK_OK(Translate(db.DisableFileDeletions(), "cannot keep the files of the store"));
@@ -102,7 +102,7 @@ Status StoreFiles::AddTable(std::string name, uint64_t size) {
   return {};
 }
 
-// As long as it was at this moment; what RocksDB has appended since names files that are not part of the copy.
+// With its size at this moment; what RocksDB has appended since names files that are not part of the copy.
 Status StoreFiles::AddManifest(const rocksdb::LiveFileStorageInfo& manifest) {
   StoreFile file{.name = manifest.relative_filename, .size = manifest.size};
   const auto number = ManifestNumber(file.name);

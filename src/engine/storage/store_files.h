@@ -30,8 +30,8 @@ struct StoreFile {
   std::optional<std::string> contents;
 };
 
-/// The files as a copy has to have them. Copied into an empty directory they are a store with everything that was
-/// committed when they were pinned: all of it is in tables, the one log is empty, and the record of what is durable
+/// The files that make up a copy. Copied into an empty directory they are a store with everything that was committed
+/// when they were pinned: all of it is in tables, the one log is empty, and the record of what is durable
 /// (durable_record.h) describes the copy. One thread at a time; must not outlive the store.
 class StoreFiles {
  public:
@@ -39,7 +39,7 @@ class StoreFiles {
   static Result<std::unique_ptr<StoreFiles>> PinWhole(rocksdb::DB& db, std::shared_ptr<void> place,
                                                       const std::function<uint64_t()>& log);
   static Result<std::unique_ptr<StoreFiles>> PinTables(rocksdb::DB& db, std::shared_ptr<void> place);
-  ~StoreFiles();  ///< what was kept only for it is removed
+  ~StoreFiles();  ///< removes files that were kept only for it
   StoreFiles(const StoreFiles&) = delete;
   StoreFiles& operator=(const StoreFiles&) = delete;
 

@@ -34,7 +34,7 @@ void Syncer::WhenDurable(LogPosition position, OnDurable done) {
     MutexLock lock(mu_);
     if (failure_.ok() && position > durable()) {
       waiters_.push_back({position, std::move(done)});
-      const bool wake = waiters_.size() == 1;  // it sleeps only while nobody waits
+      const bool wake = waiters_.size() == 1;  // it sleeps only while no writer waits
       lock.Unlock();
       if (wake) wake_.NotifyOne();
       return;
@@ -104,7 +104,7 @@ void Syncer::SyncOnce() {
   dirty_.exchange(false);
   mu_.Unlock();
   if (failed_) {
-    Fail({});  // wakes the writers that came late
+    Fail({});  // wakes the writers that came during the sync
     mu_.Lock();
     return;
   }
@@ -118,7 +118,7 @@ void Syncer::SyncOnce() {
   syncs_.fetch_add(1, std::memory_order_relaxed);
   std::vector<Waiter> told;
   mu_.Lock();
-  BRAID_ASSERT(target >= durable_.load());  // the newest position only grows, and nobody else syncs
+  BRAID_ASSERT(target >= durable_.load());  // the newest position only grows, and no other thread syncs
   durable_.store(target, std::memory_order_release);
   const auto served = std::partition(waiters_.begin(), waiters_.end(),
                                      [target](const Waiter& waiter) { return waiter.position > target; });

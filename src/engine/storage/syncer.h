@@ -22,11 +22,12 @@ class Syncer {
   };
   explicit Syncer(Log log);
   ~Syncer();
-  void Stop();  ///< a last sync, then no more; status() and Fail() go on
+  void Stop();  ///< does a last sync, then no more; status() and Fail() still work
 
-  /// Something was committed: durable within kIdleMillis, at once if somebody waits for it. Costs nothing but a store.
+  /// Notes a commit: it becomes durable within kIdleMillis, or at once if a writer waits for it. Costs one atomic
+  /// store.
   void Committed();
-  /// Runs `done` on the thread that syncs or fails (or here, if it is so already). It must be short.
+  /// Runs `done` on the thread that syncs or fails (or here, if the position is already durable). It must be short.
   void WhenDurable(LogPosition position, OnDurable done);
   Status WaitDurable(LogPosition position);
 
@@ -35,10 +36,11 @@ class Syncer {
 
   /// OK, or why the store takes no more writes (kStoreReadOnly).
   Status status() const;
-  /// A write failed, or damage was read: from here on read-only. Waiters are told; only the first reason is kept.
+  /// Makes the store read-only because a write failed or damage was read. Waiters get the reason; only the first reason
+  /// is kept.
   void Fail(const Status& why);
 
-  static constexpr int kIdleMillis = 100;  // how late a commit nobody waits for may become durable
+  static constexpr int kIdleMillis = 100;  // the longest time until a commit without a waiting writer becomes durable
 
  private:
   struct Waiter {
@@ -47,7 +49,7 @@ class Syncer {
   };
   void Loop();
   static void Tell(std::vector<Waiter>& waiters, const Status& status);
-  void SyncOnce() BRAID_REQUIRES(mu_);  ///< gives the lock back while it syncs and tells
+  void SyncOnce() BRAID_REQUIRES(mu_);  ///< releases the lock while it syncs and runs callbacks
 
   const Log log_;
   std::atomic<LogPosition> durable_{0};

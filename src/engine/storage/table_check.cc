@@ -22,7 +22,7 @@ constexpr uint32_t kTableVersion = 5;  // options.cc
 constexpr size_t kFooterBytes = 53;
 constexpr size_t kPlacesEnd = 41;  // of the footer
 constexpr size_t kTrailerBytes = 5;
-constexpr size_t kReadAtOnce = 4 << 10;  // mostly all that is needed
+constexpr size_t kReadAtOnce = 4 << 10;  // usually all that is needed
 
 template <typename Number>
 Number Fixed(const char* at) {
@@ -42,7 +42,7 @@ std::optional<uint64_t> TakeVarint(std::string_view* bytes) {
   return std::nullopt;
 }
 
-/// Where a block is; its trailer follows it.
+/// The place of a block; its trailer follows it.
 struct BlockPlace {
   uint64_t offset;
   uint64_t size;
@@ -60,8 +60,8 @@ std::optional<BlockPlace> TakePlace(std::string_view* bytes) {
   return BlockPlace{*offset, *size};
 }
 
-/// The place that a metaindex whose checksum is right has under this name. Its entries:  shared with the key before
-/// (0: restarts at each) | key's size | value's size | key | value;  after them u32s that nobody needs to walk through.
+/// The place that a metaindex whose checksum is right has under this name. Its entries: shared with the key before (0:
+/// restarts at each) | key's size | value's size | key | value; after them u32s that a walk does not need.
 std::optional<BlockPlace> FindPlace(std::string_view metaindex, std::string_view name) {
   if (metaindex.size() < 4) return std::nullopt;
   const uint64_t restarts = Fixed<uint32_t>(metaindex.data() + metaindex.size() - 4);

@@ -7,8 +7,8 @@
 //   properties | trailer | metaindex | trailer | footer     trailer: compression u8 | checksum u32 of block and u8
 //   footer (53 bytes): checksum type u8 | places of metaindex and index | zeros up to byte 41 | version u32 | magic u64
 //
-// A place is  offset varint | size varint.  Only the files that RocksDB opens are looked at: the torn rest of a table
-// that was being written when the power failed is none of them.
+// A place is offset varint | size varint. Only files that RocksDB opens are checked: a torn table that was being
+// written when the power failed is not one of them.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -18,7 +18,7 @@
 
 namespace braid::storage {
 
-/// A file system that opens a table only if its end is sound. Any thread.
+/// A file system that opens a table only if its end is intact. Any thread.
 class TableCheck final : public rocksdb::FileSystemWrapper {
  public:
   explicit TableCheck(const std::shared_ptr<rocksdb::FileSystem>& base) : FileSystemWrapper(base) {}

@@ -1,6 +1,6 @@
 // WriteSet: RocksDB's batch, with an index over its own bytes. The hash index serves Get; the ordered one is made when
-// the first cursor needs it, so a set never pays for it that is only written (an insert of many documents), or whose
-// cursors go over collections that it has not changed.
+// the first cursor needs it, so a set that is only written (an insert of many documents), or whose cursors read
+// collections that it has not changed, never pays for it.
 #include <rocksdb/write_batch.h>
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr uint32_t kDeleted = UINT32_MAX;
 
-/// How many bytes of a key tell collections and indexes apart and, where keys name one, their shards (keys.h).
+/// The number of bytes of a key that distinguish collections and indexes and, if keys have one, their shards (keys.h).
 size_t FamilySize(std::string_view key) { return key.starts_with('d') || key.starts_with('i') ? 7 : 5; }
 
 /// A change, as the place of its bytes in the batch.
@@ -41,7 +41,7 @@ struct WriteSet::Impl {
   std::vector<uint32_t> slots;  // open addressing, linear: the newest change of a key, or kNone
   std::vector<uint32_t> marks;  // changes.size() at each save point
   size_t keys = 0;              // slots in use
-  // Of all keys that were ever changed here: keys of other families are as in the store.
+  // The families of all keys that were ever changed here: keys of other families are as in the store.
   std::unordered_set<std::string> families;
   std::string newest_family;
 
@@ -53,8 +53,8 @@ struct WriteSet::Impl {
     bool operator()(std::string_view a, uint32_t b) const { return a < impl->Key(b); }
   };
   std::optional<std::set<uint32_t, Order>> ordered;  // the newest change of each key; only if cursors are used
-  // Several threads may make cursors at once, and the first of them makes `ordered`. A thread that changes the set is
-  // alone with it and needs no lock.
+  // Several threads may make cursors at the same time, and the first of them makes `ordered`. A thread that changes the
+  // set has exclusive access and needs no lock.
   Mutex order_mu;
 
   std::string_view Bytes(uint32_t at, uint32_t size) const { return std::string_view(batch.Data()).substr(at, size); }
@@ -77,8 +77,8 @@ struct WriteSet::Impl {
   }
 
   void Grow() {
-    // Keys go back in the order in which they first came: so a key that came later never lies in the way to one that
-    // came earlier, and rolling back (newest first) may simply free its slot.
+    // Keys are reinserted in the order in which they were first added: so a later key never lies on the probe path of
+    // an earlier one, and rolling back (newest first) may simply free its slot.
     std::vector<uint32_t> newest(changes.size(), kNone);  // by the first change of the key
     std::vector<uint32_t> first(changes.size());
     for (uint32_t i = 0; i < changes.size(); ++i) {

@@ -1,4 +1,4 @@
-// Random BSON values of every type for property tests, with the nasty ones far more often than chance would have them.
+// Random BSON values of every type for property tests, with edge cases far more often than by chance.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Accumulators that choose among what they are given: $first, $last, $min, $max, $top, $bottom and their N forms.
+// Accumulators that choose among their inputs: $first, $last, $min, $max, $top, $bottom and their N forms.
 #include <algorithm>
 #include <deque>
 
@@ -96,7 +96,8 @@ class Ends final : public Accumulator {
   std::deque<OwnedValue> kept_;
 };
 
-/// The n best by some order, equal ones in the order they came. $topN's values are documents {k: sort keys, o: output}.
+/// The n best by some order, equal ones in the order of their arrival. $topN's values are documents {k: sort keys, o:
+/// output}.
 class Best final : public Accumulator {
  public:
   enum class By { kValue, kPattern };

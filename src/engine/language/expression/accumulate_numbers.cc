@@ -1,4 +1,4 @@
-// $sum, $avg, $stdDevPop, $stdDevSamp, $median, $percentile. What is no number is passed over.
+// $sum, $avg, $stdDevPop, $stdDevSamp, $median, $percentile. Values that are not numbers are skipped.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The table of accumulators, sorted by name, and what is common to parsing them.
+// The table of accumulators, sorted by name, and the common part of parsing them.
 #include "engine/language/expression/accumulator.h"
 
 #include <algorithm>

@@ -9,7 +9,8 @@
 
 namespace braid::query {
 
-/// The running state of one accumulator for one group. Keeps copies of what it needs: documents go away after Add.
+/// The running state of one accumulator for one group. Keeps copies of what it needs: the document is only valid during
+/// Add.
 class Accumulator {
  public:
   virtual ~Accumulator() = default;
@@ -26,7 +27,7 @@ class AccumulatorSpec {
   virtual ~AccumulatorSpec() = default;
   /// A new state; must not outlive the spec.
   virtual std::unique_ptr<Accumulator> Start() const = 0;
-  /// What Add() takes, for one document.
+  /// The argument of Add() for one document.
   virtual Result<bson::Value> Argument(bson::View document, bson::Arena& arena) const = 0;
   virtual void CollectPaths(std::set<std::string>* paths) const = 0;
 };

@@ -12,7 +12,7 @@
 
 namespace braid::query::accumulators {
 
-/// What a state may need beside its values.
+/// Parameters that a state may need besides its values.
 struct Settings {
   const bson::Collation* collation = nullptr;
   size_t n = 0;                   // of $firstN and its kin
@@ -50,7 +50,7 @@ SpecParser ParseTop;         // {$top: {sortBy, output}}
 SpecParser ParseTopN;        // {$topN: {n, sortBy, output}}
 SpecParser ParsePercentile;  // {$percentile: {input, p, method}} and {$median: {input, method}}
 
-/// What $avg makes of a sum; null if there were no numbers.
+/// The average that follows from a sum; null if there were no numbers.
 bson::Value MeanOf(const Summation& sum, int64_t count, bson::Arena& arena);
 
 /// Mean and squared distance, number by number (Welford).
@@ -67,7 +67,7 @@ class Deviation {
   double squares_ = 0;
 };
 
-/// The fractions of `p`; Location(7750301) … for what is no array of numbers between 0 and 1.
+/// The fractions of `p`; Location(7750301) … if it is not an array of numbers between 0 and 1.
 Result<std::vector<double>> FractionsOf(const bson::Value& p);
 /// Checks `method`, which must be "approximate".
 Status CheckPercentileMethod(const bson::Value& method);

@@ -107,7 +107,7 @@ Result<Value> Range(const Call& call) {
     BRAID_TRY(step, IntOperand(call, 2, {34447, 34448}, "step value"));
     if (step == 0) return CallError(34449, "$range requires a non-zero step value");
   }
-  constexpr int64_t kItemsMax = 100 * 1024 * 1024 / 32;  // what 100 MB of values would hold
+  constexpr int64_t kItemsMax = 100 * 1024 * 1024 / 32;  // as many as fit in 100 MB of values
   const int64_t distance = step > 0 ? end - start : start - end;
   if (distance > 0 && distance / std::abs(step) > kItemsMax) {
     return Status(Code::kExceededMemoryLimit, "$range would use too much memory and cannot spill");

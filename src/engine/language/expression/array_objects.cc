@@ -66,7 +66,7 @@ Result<Value> ArrayToObject(const Call& call) {
     if (pair.name.find('\0') != std::string_view::npos) {
       return CallError(arrays ? 4940400 : 4940401, "Key field cannot contain an embedded null byte");
     }
-    // A key that comes again keeps its place and takes the later value.
+    // A repeated key keeps its place and takes the later value.
     const auto [known, is_new] = places.try_emplace(pair.name, fields.size());
     if (is_new) {
       fields.push_back(pair);

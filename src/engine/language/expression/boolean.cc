@@ -24,7 +24,7 @@ class LogicExpression final : public Expression {
   void CollectPaths(std::set<std::string>* paths) const override { CollectPathsOf(operands_, paths); }
 
  private:
-  bool decisive_;  // the truth of an operand that ends it: false for $and, true for $or
+  bool decisive_;  // the truth value of an operand that ends the evaluation: false for $and, true for $or
   std::vector<ExpressionPtr> operands_;
 };
 

@@ -13,7 +13,7 @@ using bson::Value;
 
 namespace {
 
-/// Conditions and what they lead to, in turn; a last expression without a condition is the default.
+/// Conditions and their results, alternating; a last expression without a condition is the default.
 class BranchExpression final : public Expression {
  public:
   BranchExpression(std::string_view name, std::vector<ExpressionPtr> parts) : name_(name), parts_(std::move(parts)) {}

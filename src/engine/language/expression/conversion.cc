@@ -1,4 +1,4 @@
-// One function a target type; each knows the types it can be made from.
+// One function per target type; each knows the source types that it accepts.
 #include "engine/language/expression/conversion.h"
 
 #include <charconv>

@@ -70,7 +70,7 @@ int64_t MonthsOf(int64_t local) {
   return time.year * 12 + time.month - 1;
 }
 
-/// The same day and time so many months later; the last day of the month where that day does not exist.
+/// The same day and time `months` later, or the last day of that month if the day does not exist there.
 int64_t AddMonths(int64_t local, int64_t months) {
   CalendarTime time = CalendarOf(local);
   const int64_t total = time.year * 12 + time.month - 1 + months;

@@ -12,7 +12,7 @@ namespace {
 
 bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Reads text from the front; each step says whether it found what it looked for.
+/// Reads text from the front; each step returns whether it found what it looked for.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -72,7 +72,7 @@ bool IsWeekDay(std::string_view word) {
                              [&](std::string_view d) { return SameText(word, d) || SameText(word, d.substr(0, 3)); });
 }
 
-/// What was read, before it becomes a moment.
+/// The fields that were read, before they become a point in time.
 struct Read {
   CalendarTime time;
   bool has_date = false;

@@ -1,4 +1,4 @@
-// Evaluation and Call: what an expression has at hand while it is computed over one document. Internal to this folder.
+// Evaluation and Call: the state of an expression while it is evaluated over one document. Internal to this folder.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -27,8 +27,8 @@ struct Evaluation {
   }
 };
 
-/// One call of an operator that is a function of its operands' values. Lazy operands are computed when the function
-/// asks.
+/// One call of an operator that is a function of its operands' values. Lazy operands are evaluated when the function
+/// asks for them.
 struct Call {
   std::string_view name;  // "$abs", for messages
   std::span<const bson::Value> args;
@@ -55,7 +55,7 @@ struct Call {
 
 using Function = Result<bson::Value>(const Call& call);
 
-/// "$name message": the usual form of an operator's complaint.
+/// "$name message": the usual form of an operator's error.
 template <typename... Parts>
 Status CallError(int code, const Parts&... parts) {
   return {Location(code), StrCat(parts...)};

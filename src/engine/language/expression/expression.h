@@ -17,7 +17,8 @@
 
 namespace braid::query {
 
-/// What the expressions of one command share. Made once per command; it lives as long as what was parsed with it.
+/// What the expressions of one command share. Made once per command; it must live as long as the expressions that were
+/// parsed with it.
 struct Environment {
   std::shared_ptr<const bson::Collation> collation;                 // null: simple
   int64_t now_millis = 0;                                           // $$NOW
@@ -41,13 +42,13 @@ class Expression {
   /// document.
   virtual void CollectPaths(std::set<std::string>* paths) const = 0;
 
-  // What $reduce asks of its body, to append to its value in place (reduce.cc).
+  // Questions of $reduce to its body, to append to its value in place (reduce.cc).
   /// The expression that gives this one's value once conditions are decided and variables are set: a branch of $cond or
   /// $switch, the `in` of $let. Itself for all others.
   virtual Result<const Expression*> Tail(Evaluation&) const { return this; }
-  /// It is the variable of that slot, and nothing more.
+  /// Whether it is exactly the variable of that slot.
   virtual bool IsVariable(int /*slot*/) const { return false; }
-  /// It is {$concat: [variable, …]} or {$concatArrays: [variable, …]}: the operands behind the variable. Empty if not.
+  /// If it is {$concat: [variable, …]} or {$concatArrays: [variable, …]}, the operands after the variable; else empty.
   virtual std::span<const ExpressionPtr> AppendedTo(int /*slot*/) const { return {}; }
 };
 

@@ -1,5 +1,5 @@
-// What $map, $filter and $reduce have in common: an expression computed for each element of an array. Internal to this
-// folder.
+// The common part of $map, $filter and $reduce: an expression that is evaluated for each element of an array. Internal
+// to this folder.
 #pragma once
 
 #include <set>

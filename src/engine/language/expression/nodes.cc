@@ -1,4 +1,4 @@
-// How constants, paths, objects, arrays and calls are computed.
+// Evaluates constants, paths, objects, arrays and calls.
 #include "engine/language/expression/nodes.h"
 
 #include "engine/language/expression/functions.h"
@@ -30,7 +30,7 @@ Result<Value> PathExpression::Evaluate(Evaluation& evaluation) const {
 }
 
 void PathExpression::CollectPaths(std::set<std::string>* paths) const {
-  if (from_ != From::kRoot) return;  // what a variable was made from is collected where it is defined
+  if (from_ != From::kRoot) return;  // the paths behind a variable are collected where it is defined
   std::string joined;
   for (const std::string& part : path_) {
     if (!joined.empty()) joined += '.';

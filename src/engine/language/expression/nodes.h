@@ -35,7 +35,7 @@ class FoldedExpression final : public ConstantExpression {
   HeldMemory held_;
 };
 
-/// "$a.b" and "$$name.a.b": a path below a document. Arrays on the way are gone through, giving arrays.
+/// "$a.b" and "$$name.a.b": a path below a document. The path descends into arrays on the way and then gives an array.
 class PathExpression final : public Expression {
  public:
   enum class From { kRoot, kSlot, kEnvironment, kNow, kClusterTime, kNothing };
@@ -88,7 +88,7 @@ class CallExpression final : public Expression {
   std::vector<ExpressionPtr> operands_;
 };
 
-/// The paths of every operand that is there.
+/// The paths of every operand that was given.
 void CollectPathsOf(std::span<const ExpressionPtr> operands, std::set<std::string>* paths);
 inline bool AllConstant(std::span<const ExpressionPtr> operands) {
   for (const ExpressionPtr& operand : operands) {

@@ -11,7 +11,7 @@
 
 namespace braid::query {
 
-/// What parsing carries along: the names in scope and the slots they live in.
+/// The state of parsing: the names in scope and their slots.
 struct ParseContext {
   struct Local {
     std::string name;
@@ -60,14 +60,14 @@ bool IsRefusedOperator(std::string_view name);
 /// ParseExpression for operands: names of the enclosing operators are in scope.
 Result<ExpressionPtr> ParseOperand(const bson::Value& value, ParseContext& context);
 
-/// The operands of a positional operator: the elements of an array, or the one value that is no array.
+/// The operands of a positional operator: the elements of an array, or a single value that is not an array.
 Result<std::vector<ExpressionPtr>> ParseOperandList(const bson::Value& value, ParseContext& context);
 
 /// Null pointers stand for optional operands that were not written.
 Result<std::vector<ExpressionPtr>> ParseNamedOperands(std::string_view name, const NamedOperands& names,
                                                       const bson::Value& value, ParseContext& context);
 
-/// A call, or the constant it comes to.
+/// A call, or the constant that it evaluates to.
 Result<ExpressionPtr> MakeCall(const Operator& op, std::vector<ExpressionPtr> operands, ParseContext& context);
 
 /// Replaces an expression that depends on constants only by its value.

@@ -1,4 +1,4 @@
-// What $sortArray, $topN and their kin share: an order by field paths, and the operand `n`.
+// Shared by $sortArray, $topN and similar operators: an order by field paths, and the operand `n`.
 #pragma once
 
 #include <string>

@@ -59,7 +59,7 @@ std::optional<int64_t> IntegerPower(int64_t base, int64_t exponent) {
 }
 
 /// As MongoDB computes it: right for the bases 2 and 10; for any other the natural logarithm is divided by the base
-/// itself. Kept, so that a pipeline gives the same numbers here and there.
+/// itself. This is kept, so that a pipeline gives the same numbers as in MongoDB.
 Decimal128 DecimalLog(Decimal128 a, Decimal128 base) {
   if (decimal::Compare(base, decimal::FromInt64(2)) == 0) return decimal::Log2(a);
   if (decimal::Compare(base, decimal::FromInt64(10)) == 0) return decimal::Log10(a);

@@ -1,4 +1,4 @@
-// $rand: a double in [0, 1), another one for each document.
+// $rand: a double in [0, 1), a new one for each document.
 #include "base/random.h"
 
 #include "engine/language/expression/functions.h"

@@ -1,5 +1,5 @@
-// $reduce: a value carried from element to element. What a step computes beside it is freed, and a body that appends
-// to $$value does so in place, so that collecting n elements takes n steps and not n².
+// $reduce: a value carried from element to element. Everything else that a step computes is freed, and a body that
+// appends to $$value does so in place, so that collecting n elements takes n steps and not n².
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -23,8 +23,8 @@ Status CheckNesting(const Value& value, int levels) {
   return {Code::kOverflow, StrCat("$reduce made a value that is nested deeper than ", bson::kNestingMax, " levels")};
 }
 
-/// A string or an array at whose end values are appended without copying what is there: room for one value in an arena,
-/// twice as much each time it is full. Not thread-safe.
+/// A string or an array that is appended to without copying its contents each time: it has room for one value in an
+/// arena, which doubles each time it is full. Not thread-safe.
 class GrowingValue {
  public:
   explicit GrowingValue(bson::Arena& arena) : arena_(arena) {}
@@ -54,7 +54,7 @@ Value GrowingValue::Append(const Value& value, std::span<const Value> more) {
   if (!same) count_ = array ? value.AsView().Count() : 0;
   size_t size = value.bytes().size();
   size_t count = count_;
-  bool inside = false;  // something of the value itself is appended to it
+  bool inside = false;  // a part of the value itself is appended to it
   for (const Value& each : more) {
     inside = inside || (each.bytes().data() >= start_ && each.bytes().data() < start_ + size_);
     if (array) {
@@ -139,7 +139,7 @@ class Reduction {
     size_t bytes = 0;
     for (const ExpressionPtr& operand : operands) {
       BRAID_TRY(const Value value, operand->Evaluate(evaluation_));
-      if (value.type() != total_.type()) {  // null, or an error: for the operator to say
+      if (value.type() != total_.type()) {  // null, or an error: left to the operator
         BRAID_TRY(total_, tail.Evaluate(evaluation_));
         return {};
       }
@@ -152,7 +152,8 @@ class Reduction {
     return {};
   }
 
-  /// Nothing that was made since the start is needed but the total. Moved only when that frees far more than it copies.
+  /// Of everything allocated since the start only the total is needed. It is moved only when that frees far more than
+  /// it copies.
   void FreeStep() {
     constexpr size_t kWorthwhile = 64 * 1024;
     if (evaluation_.arena.UsedSince(start_) < std::max(kWorthwhile, 4 * total_.bytes().size())) return;

@@ -74,7 +74,7 @@ struct ReleaseContext {
   void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
 };
 
-// A step may read the whole text: few steps in a long one.
+// A step may read the whole text, so a long text allows only a few steps.
 uint32_t QuickSteps(size_t size) {
   constexpr size_t kBytes = 1 << 26;
   return static_cast<uint32_t>(std::clamp<size_t>(kBytes / (size + 1), 16, 1 << 17));
@@ -141,7 +141,7 @@ Result<bool> RegexPattern::Find(RegexText& in, size_t from, pcre2_real_match_dat
 
 Result<bool> RegexPattern::Search(std::string_view text) const {
   RegexText in{.text = text};
-  // Where the match is written; as only yes or no is asked, any will do.
+  // The place of the match is written here; only yes or no is asked, so any place will do.
   const Spare<pcre2_match_data, ReleaseMatch> match([] { return pcre2_match_data_create(1, nullptr); });
   Result<bool> found = Find(in, 0, match.get());
   if (!found.ok() && found.error().code() == Code::kInvalidBSON) return false;

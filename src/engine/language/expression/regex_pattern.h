@@ -1,5 +1,5 @@
-// RegexPattern: a compiled regular expression (PCRE2) over UTF-8 text, whose searches end when their request is to end.
-// The only place that knows PCRE2.
+// RegexPattern: a compiled regular expression (PCRE2) over UTF-8 text, whose searches end when their request has to
+// end. The only user of PCRE2.
 #pragma once
 
 #include <cstddef>
@@ -56,9 +56,9 @@ class RegexPattern {
   static CodePtr CompileCode(std::string_view pattern, uint32_t flags, int* error);
   /// Asks before every item of the pattern whether to go on. Compiled when it is first needed; null if that fails.
   const pcre2_real_code_8* careful() const;
-  /// True if there is a match at or after `from`, which `match` tells. kInvalidBSON if the text is not UTF-8. A search
-  /// tries one start after another. Each attempt has a few steps with the quick code, which nothing interrupts; if they
-  /// are not enough it is begun again with the careful one and PCRE2's own limit.
+  /// True if there is a match at or after `from`, which is stored in `match`. kInvalidBSON if the text is not UTF-8. A
+  /// search tries one start after another. Each attempt may take a few steps with the quick code, which cannot be
+  /// interrupted; if they are not enough, the attempt is restarted with the careful code and PCRE2's own limit.
   Result<bool> Find(RegexText& text, size_t from, pcre2_real_match_data_8* match) const;
 
   const std::string pattern_;

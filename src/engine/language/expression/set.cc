@@ -76,7 +76,7 @@ Result<Value> SetDifference(const Call& call) {
   BRAID_TRY(Value left, NeedArray(call, 0, 17048));
   BRAID_TRY(Value right, NeedArray(call, 1, 17049));
   using Taken = std::set<Value, bson::ValueLess, HeldAllocator<Value>>;
-  Taken taken(bson::ValueLess{call.collation()});  // what is on the right and, as they come, the results
+  Taken taken(bson::ValueLess{call.collation()});  // the elements on the right and the results so far
   for (const Element& item : right.AsView()) {
     BRAID_CHECK_OK(call.work().Tick());
     taken.insert(item.value);

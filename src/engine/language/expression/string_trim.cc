@@ -1,4 +1,4 @@
-// $trim, $ltrim, $rtrim: off the ends goes white space, or the code points of `chars`.
+// $trim, $ltrim, $rtrim: remove white space, or the code points of `chars`, from the ends.
 #include <vector>
 
 #include "engine/language/expression/functions.h"

@@ -1,5 +1,5 @@
 // Summation: adds numbers of all four types as $add, $sum and $avg do. Doubles are summed with compensation, integers
-// exactly, decimals apart; the result has the widest type that came.
+// exactly, decimals separately; the result has the widest type of the inputs.
 #pragma once
 
 #include "engine/bson/number.h"
@@ -10,7 +10,7 @@ class Summation {
  public:
   void Add(const bson::Number& number);
 
-  bson::Type type() const { return type_; }  ///< the widest that came; int32 if none
+  bson::Type type() const { return type_; }  ///< the widest type of the inputs; int32 if there are none
   double ToDouble() const;                   ///< of all but the decimals
   bson::Decimal128 ToDecimal() const;        ///< of everything
   bool FitsInt64() const;
@@ -22,9 +22,9 @@ class Summation {
   void AddDouble(double x);
 
   bson::Type type_ = bson::Type::kInt32;
-  double sum_ = 0;                                       // rounded, and
-  double lost_ = 0;                                      // what rounding lost
-  double plain_ = 0;                                     // the plain sum: what it comes to once infinities or NaN came
+  double sum_ = 0;    // rounded, and
+  double lost_ = 0;   // what rounding lost
+  double plain_ = 0;  // the plain sum, which is the result once there are infinities or NaN
   bson::Decimal128 decimals_ = {0, 0x3040000000000000};  // 0
 };
 

@@ -9,8 +9,8 @@
 
 namespace braid::query {
 
-/// What $toLower, $substr and $strcasecmp take for a string: nothing is "", numbers and dates are printed.
-/// Location(16007) for the rest.
+/// A value as the string that $toLower, $substr and $strcasecmp read: null and missing are "", numbers and dates are
+/// printed. Location(16007) for the rest.
 Result<std::string_view> CoerceToString(const bson::Value& value, bson::Arena& arena);
 
 /// The shortest text that reads back as the same double; exponents as JavaScript writes them.

@@ -21,7 +21,7 @@ class TimeZone {
     zone.offset_ = offset_millis;
     return zone;
   }
-  /// Location(40485) for what is neither an offset nor a known name.
+  /// Location(40485) if the text is neither an offset nor a known name.
   static Result<TimeZone> Find(std::string_view name);
   /// The operand `timezone`: a string, else Location(40517).
   static Result<TimeZone> Of(const bson::Value& value);

@@ -1,4 +1,4 @@
-// $sin, $cos, $tan, their inverses and hyperbolic kin, $atan2, $degreesToRadians, $radiansToDegrees.
+// $sin, $cos, $tan, their inverses and hyperbolic variants, $atan2, $degreesToRadians, $radiansToDegrees.
 #include <cmath>
 #include <numbers>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Where a function is defined; NaN is let through everywhere.
+/// The domain of a function; NaN is accepted everywhere.
 struct Bounds {
   double low = -kInfinity;
   double high = kInfinity;

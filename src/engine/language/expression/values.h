@@ -16,7 +16,8 @@ namespace braid::query {
 
 /// How long the name of an array's element is.
 size_t IndexDigits(size_t index);
-/// Frees what was made since the mark except the value, which may move; does nothing where that is not worth it.
+/// Frees everything allocated since the mark except the value, which may move; does nothing if that would free too
+/// little.
 bson::Value FreeTemporaries(bson::Arena& arena, const bson::Arena::Mark& before, const bson::Value& value);
 /// As std::string_view::find, but linear in the text whatever the token is.
 size_t FindText(std::string_view text, std::string_view token, size_t from);
@@ -40,10 +41,10 @@ bson::Value MakeObject(bson::Arena& arena, std::span<const bson::Element> fields
 /// The elements of an array, or the values of a document's fields.
 Values ItemsOf(const bson::Value& array);
 
-/// What lies at a path; arrays on the way give the array of what lies below their documents.
+/// The value at a path; an array on the way gives the array of the values below its documents.
 bson::Value Walk(bson::View document, std::span<const std::string> path, bson::Arena& arena);
 
-/// The same below each document of an array; what is no document is passed over.
+/// The same below each document of an array; other elements are skipped.
 bson::Value WalkArray(const bson::Value& array, std::span<const std::string> path, bson::Arena& arena);
 
 /// The number as an int32 if it is one exactly, whatever its type.

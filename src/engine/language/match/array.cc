@@ -11,7 +11,7 @@ namespace {
 using bson::Type;
 using bson::Value;
 
-// What both forms of $elemMatch share: the search for the first element that meets the conditions.
+// The common part of both forms of $elemMatch: the search for the first element that meets the conditions.
 template <typename Derived>
 class ElemMatchNode : public LeafNode<Derived, Leaf::kWhole> {
  public:

@@ -45,7 +45,8 @@ class ComparisonNode final : public LeafNode<ComparisonNode> {
       default: return order == 0;
     }
   }
-  // Types do not mix, but null stands for what is missing and everything lies between MinKey and MaxKey.
+  // Values of different types do not compare, except that null equals missing and all values lie between MinKey and
+  // MaxKey.
   bool TestAcrossTypes(const Value& value) const {
     switch (operand_.type()) {
       case Type::kNull: return value.IsNullish() && !Strict();

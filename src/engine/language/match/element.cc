@@ -1,4 +1,4 @@
-// $exists and $type: whether something is there, and what it is.
+// $exists and $type: whether a field exists, and its type.
 #include "base/strings.h"
 #include "engine/bson/number.h"
 #include "engine/language/match/leaf.h"

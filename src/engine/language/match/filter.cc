@@ -28,7 +28,7 @@ std::shared_ptr<const MatchNode> Share(std::shared_ptr<const Environment> enviro
   return {rooted, rooted->root.get()};
 }
 
-// A condition on an element; what it is asked about is the element, never a document around it.
+// A condition on an element; it is evaluated on the element itself, never on a document around it.
 class ElementNode : public MatchNode {
  public:
   explicit ElementNode(MatchOp op) : MatchNode(op) {}
@@ -36,7 +36,7 @@ class ElementNode : public MatchNode {
   void AppendTo(bson::Builder& out) const final { AppendCondition(out); }
 };
 
-// 5, null, [1, 2]: the very value, not "an array that holds it".
+// 5, null, [1, 2]: exactly this value, not an array that contains it.
 class ElementEqualNode final : public ElementNode {
  public:
   ElementEqualNode(const Value& operand, const bson::Collation* collation)

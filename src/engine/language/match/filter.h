@@ -9,8 +9,8 @@
 
 namespace braid::query {
 
-/// Immutable after Parse; copies share the tree; any thread. Keeps what it needs of the specification and the
-/// environment.
+/// Immutable after Parse; copies share the tree; any thread. Keeps copies of what it needs from the specification and
+/// the environment.
 class Filter {
  public:
   Filter();  ///< matches everything

@@ -12,7 +12,7 @@ using bson::Type;
 using bson::Value;
 using bson::View;
 
-// How far along a path is, and what was found at the last component read.
+// The position in a path, and the value at the last component read.
 struct Step {
   Value value;
   size_t next;  // the component behind it; the path's size: the value is the path's end
@@ -51,7 +51,7 @@ class Enumeration {
   // `positions` belongs to the array that `object` is an element of; null at the top.
   Status Expand(State state, View object, const Positions* positions, View array_around) {
     Value array;           // the one array this level opens
-    uint32_t through = 0;  // the paths that go through it, a bit each
+    uint32_t through = 0;  // the paths that go through it, one bit each
     bool open = true;      // an array reached by position is a value itself, not its elements
     for (size_t i = 0; i < paths_.size(); ++i) {
       if (state.at[i] == paths_[i].size()) continue;

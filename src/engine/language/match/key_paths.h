@@ -18,8 +18,8 @@ namespace braid::query {
 class KeyPaths {
  public:
   static constexpr size_t kPathsMax = 32;
-  /// One value a path, in order. A value that is not there is missing (the caller stores null; a sparse index has no
-  /// entry if all are); an empty array gives undefined. The views point into the document.
+  /// One value per path, in order. An absent value is missing (the caller stores null; a sparse index has no entry if
+  /// all are missing); an empty array gives undefined. The views point into the document.
   using Key = std::span<const bson::Value>;
   /// For each path a bit for every component whose value was an array, bit 0 the first: what makes an index multikey.
   using ArrayComponents = std::array<uint64_t, kPathsMax>;

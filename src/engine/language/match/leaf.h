@@ -1,4 +1,5 @@
-// LeafNode: what the nodes with a path share. A node gives Test(value); the walk over the path is inlined around it.
+// LeafNode: the common base of the nodes with a path. A node gives Test(value); the walk over the path is inlined
+// around it.
 #pragma once
 
 #include <string_view>
@@ -10,7 +11,7 @@
 
 namespace braid::query {
 
-/// What a Test may report besides its answer.
+/// What a Test may report besides its result.
 struct Trial {
   MatchDetails* details;  // null: not asked for
   Status error;           // the walk ends at the first error

@@ -22,7 +22,7 @@ class ConstantNode final : public MatchNode {
   void AppendCondition(bson::Builder& out) const override { AppendTo(out); }
 };
 
-// What the nodes over a list of children share. `Ask` is called for each child: Matches or MatchesElement.
+// The common base of the nodes with a list of children. `Ask` is called for each child: Matches or MatchesElement.
 class ListNode : public MatchNode {
  public:
   ListNode(MatchOp op, std::string_view name, NodeList children)
@@ -55,7 +55,7 @@ class ListNode : public MatchNode {
   }
 
  private:
-  static constexpr size_t kFew = 16;            // children for which nobody needs to be asked
+  static constexpr size_t kFew = 16;            // few enough children that no Tick() is needed
   static constexpr size_t kStepsOfChild = 128;  // each may read the whole document
   std::string_view name_;
   NodeList children_;
@@ -79,7 +79,7 @@ class AndNode final : public ListNode {
   }
 };
 
-// $or and $nor say nothing about which element of an array matched: another branch might name another one.
+// $or and $nor do not report which element of an array matched: another branch might give another one.
 class OrNode final : public ListNode {
  public:
   explicit OrNode(NodeList children) : ListNode(MatchOp::kOr, "$or", std::move(children)) {}
@@ -142,7 +142,7 @@ NodeList Flatten(MatchOp op, NodeList children) {
   NodeList flat;
   for (NodePtr& child : children) {
     if (child->op() == op) {
-      // The node is ours alone: its children move up before it goes.
+      // No one else owns the node: its children move up before it is destroyed.
       for (const NodePtr& grandchild : child->children()) flat.push_back(std::move(const_cast<NodePtr&>(grandchild)));
     } else {
       flat.push_back(std::move(child));

@@ -47,7 +47,7 @@ enum class MatchOp {
   kJsonSchema,
 };
 
-/// Set while matching: what the positional operator and $-projection need.
+/// Set while matching, for the positional operator and the $-projection.
 struct MatchDetails {
   int array_index = -1;  // index of the element that met the query's array predicate (the first); -1: none
 };
@@ -79,7 +79,7 @@ class MatchNode {
 
   /// Appends the node as the fields of a filter: a: {$gt: 5} or $or: […].
   virtual void AppendTo(bson::Builder& out) const = 0;
-  /// Appends only what stands behind the path, $gt: 5. For nodes that are conditions on one path.
+  /// Appends only the part after the path, $gt: 5. For nodes that are conditions on one path.
   virtual void AppendCondition(bson::Builder& out) const = 0;
 
  private:

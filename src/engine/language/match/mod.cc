@@ -15,7 +15,7 @@ namespace {
 using bson::Type;
 using bson::Value;
 
-// Towards zero; nothing for what is no number, NaN, infinite or too large.
+// Rounds towards zero; nothing for values that are not numbers, NaN, infinite or too large.
 std::optional<int64_t> WholePart(const Value& value) {
   switch (value.type()) {
     case Type::kInt32: return value.AsInt32();

@@ -1,4 +1,4 @@
-// Takes a filter apart: fields, operator documents, equalities. What an operator means is its family's business.
+// Takes a filter apart: fields, operator documents, equalities. Each operator is parsed by its family's file.
 #include "engine/language/match/parse.h"
 
 #include <algorithm>

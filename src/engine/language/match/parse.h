@@ -1,4 +1,4 @@
-// The inside of the filter parser: what the operator families (comparison.cc, logical.cc, …) share.
+// The inside of the filter parser, shared by the operator families (comparison.cc, logical.cc, …).
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace braid::query {
 using NodePtr = std::unique_ptr<const MatchNode>;
 using NodeList = std::vector<NodePtr>;
 
-/// Where in the specification the parser is.
+/// The parser's position in the specification.
 struct ParseContext {
   const Environment& environment;
   int depth = 0;
@@ -50,7 +50,7 @@ Result<ParseOperator> FindPathOperator(std::string_view name);
 Result<ParseOperator> FindTopOperator(std::string_view name);
 /// True for a name that may stand behind a path, supported or refused.
 bool IsPathOperator(std::string_view name);
-/// True if the value is a document of operators: its first field starts with '$' and it is no DBRef.
+/// True if the value is a document of operators: its first field starts with '$' and it is not a DBRef.
 bool IsOperatorDocument(const bson::Value& value);
 
 Status BadValue(std::string_view message);

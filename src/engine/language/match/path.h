@@ -43,7 +43,7 @@ class FieldPath {
   std::vector<Part> parts_;
 };
 
-/// What a walk does with an array at the end of the path.
+/// How a walk treats an array at the end of the path.
 enum class Leaf {
   kElements,  // visits each element, then the array itself
   kWhole,     // visits only the array itself

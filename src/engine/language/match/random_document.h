@@ -1,4 +1,4 @@
-// Random documents over a few names and values, so that they often meet each other. For property tests.
+// Random documents over a few names and values, so that they often coincide. For property tests.
 #pragma once
 
 #include "base/random.h"

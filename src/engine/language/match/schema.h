@@ -28,7 +28,7 @@ class SchemaRule {
 
  protected:
   void AppendSpecified(bson::Builder& out) const;
-  /// specifiedAs, reason, consideredValue: what most rules say.
+  /// Appends specifiedAs, reason and consideredValue, as most rules do.
   void AppendReason(std::string_view reason, const bson::Value& value, bson::Builder& out) const;
 
  private:
@@ -69,12 +69,12 @@ using ParseKeyword = Result<RulePtr> (*)(const KeywordCall& call);
 Status KeywordTypeMismatch(const KeywordCall& call, std::string_view must_be);
 /// kFailedToParse: $jsonSchema keyword 'x' …
 Status KeywordInvalid(const KeywordCall& call, std::string_view what);
-/// An operand that is a schema; kTypeMismatch if it is no document.
+/// An operand that is a schema; kTypeMismatch if it is not a document.
 Result<Schema> ParseSubschema(const KeywordCall& call, const bson::Value& operand);
 
 /// Equal without regard to the order of fields in documents, as enum and uniqueItems compare.
 bool EqualUnordered(const bson::Value& a, const bson::Value& b);
-/// Alike for those that are equal so.
+/// A hash that is equal for values that are equal in this sense.
 size_t HashUnordered(const bson::Value& value);
 
 struct UnorderedHash {

@@ -182,7 +182,7 @@ Result<RulePtr> ParseSchemaExclusive(const KeywordCall& call) {
   if (!call.operand.Is(Type::kBool)) return KeywordTypeMismatch(call, "a boolean");
   const std::string_view bound = call.keyword == "exclusiveMinimum" ? "minimum" : "maximum";
   if (!call.schema.Has(bound)) return KeywordInvalid(call, StrCat("must be accompanied by the keyword '", bound, "'"));
-  return RulePtr();  // read by the bound
+  return RulePtr();  // read together with the bound
 }
 
 Result<RulePtr> ParseSchemaMultipleOf(const KeywordCall& call) {

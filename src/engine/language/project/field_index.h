@@ -1,5 +1,5 @@
-// FieldIndex: which of a fixed list of field names is this one? Asked once per field of every document, so it neither
-// allocates nor reads more of a name than needed.
+// FieldIndex: finds a field name in a fixed list. Called once per field of every document, so it neither allocates nor
+// reads more of a name than needed.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class FieldIndex {
  private:
   static constexpr size_t kFew = 32;
 
-  /// Length and both ends tell a few field names of one document apart. Of many they do not.
+  /// Length and both ends distinguish a few field names of one document, but not many.
   size_t Hash(std::string_view name) const {
     if (names_.size() > kFew) return std::hash<std::string_view>()(name);
     if (name.empty()) return 0;

@@ -165,7 +165,7 @@ class ProjectionParser {
   Status FindSlice(Parent parent, const bson::Element& element) {
     Status fault = AddFindSlice(parent, element);
     if (fault.ok()) return fault;
-    // Anything else may be meant as the expression of that name; a fault of both is reported as the expression's.
+    // Anything else may be the expression of that name; if neither parses, the expression's error is reported.
     const Status status = Computed(parent, element);
     if (status.ok()) return status;
     return status.CausedBy(StrCat("neither find's $slice (", fault.message(), ") nor the expression $slice"));

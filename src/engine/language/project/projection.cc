@@ -13,7 +13,7 @@
 namespace braid::query {
 namespace {
 
-constexpr size_t kInclusionBytes = 256;  // enough for most of what is asked for, and little to waste
+constexpr size_t kInclusionBytes = 256;  // enough for most projections, and little to waste
 
 class FlatProjection : public Projection {
  public:
@@ -58,7 +58,7 @@ class FlatProjection : public Projection {
   const std::set<std::string> needed_;
 };
 
-/// What a node reads of the document. The empty path stands for all of it.
+/// The paths of the document that a node reads. The empty path stands for the whole document.
 void CollectPaths(const ProjectionNode& node, const std::string& path, std::set<std::string>* paths) {
   switch (node.kind) {
     case ProjectionNode::Kind::kExclude: return;

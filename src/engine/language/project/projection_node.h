@@ -1,5 +1,5 @@
 // ProjectionPlan: the parsed form of a projection, a tree of field names (ProjectionNode) with the mode it is read in.
-// What the parsers make, and what projection.cc and ProjectionWalk run.
+// The parsers make it; projection.cc and ProjectionWalk run it.
 #pragma once
 
 #include <memory>
@@ -55,7 +55,7 @@ struct ProjectionNode {
   bool positional = false;  // kPositional is here or below
 
   ProjectionNode* Child(std::string_view child_name) const;
-  /// The child that shows what the document has under this name; null if there is none. After Seal() only.
+  /// The child for the document's field of this name; null if there is none. After Seal() only.
   int32_t Find(std::string_view child_name) const { return index.Find(child_name); }
 
   /// Puts `leaf` at a (checked) path below this node. Location(31250) if the path is there already or goes on,
@@ -66,7 +66,7 @@ struct ProjectionNode {
   /// Drops the child of that name, if any.
   void Remove(std::string_view child_name);
 
-  /// Ends the building: fills what walking needs, here and below.
+  /// Completes the tree: fills the fields that walking needs, here and below.
   void Seal();
 };
 

@@ -8,7 +8,7 @@ using Kind = ProjectionNode::Kind;
 using bson::Type;
 
 namespace {
-constexpr size_t kComputedBytesMax = 64 << 20;  // what one stage may hand to the next: more than can be stored
+constexpr size_t kComputedBytesMax = 64 << 20;  // the largest document between two stages: larger than a stored one
 }  // namespace
 
 /// Which children of a node the document has had a field for.

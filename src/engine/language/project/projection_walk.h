@@ -23,7 +23,7 @@ class ProjectionWalk {
   Status Run() { return Object(plan_.root, document_, {}); }
 
  private:
-  /// What still holds on the way down.
+  /// State that is passed down the tree.
   struct Scope {
     bool slices = true;      // $slice does not reach into an array that lies directly in an array
     bool positional = true;  // the positional operator means the first array on its path only
@@ -36,7 +36,7 @@ class ProjectionWalk {
   Status PathField(const ProjectionNode& node, const bson::View::Iterator& field, Scope scope);
   Status ArrayElement(const ProjectionNode& node, const bson::Value& value, Scope scope);
   Status MatchedElement(const ProjectionNode& node, bson::View array, Scope scope);
-  /// Appends what the children of `node` compute, but for those already seen.
+  /// Appends the values that the children of `node` compute, except those already seen.
   Status Computed(const ProjectionNode& node, const Seen* seen);
   Status ComputedField(const ProjectionNode& node);
   Status ElemMatch(const ProjectionNode& node);

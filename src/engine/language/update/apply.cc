@@ -12,7 +12,7 @@
 namespace braid::update {
 namespace {
 
-constexpr uint64_t kBackfillMax = 1'500'000;  // an index further than this is a mistake, not an array
+constexpr uint64_t kBackfillMax = 1'500'000;  // a larger index beyond the end is taken for a mistake
 
 /// Which children of a node were met in the document; no allocation for the usual few.
 class Seen {
@@ -28,7 +28,7 @@ class Seen {
   char* flags_;
 };
 
-/// Unchanged bytes wait here until something changed comes, so that neighbours are copied at once.
+/// Collects unchanged bytes until a change comes, so that neighbours are copied together.
 class CopyRun {
  public:
   explicit CopyRun(bson::Builder& out) : out_(out) {}

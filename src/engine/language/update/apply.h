@@ -1,4 +1,4 @@
-// Applies a tree of operations to a document in one pass: bytes of what does not change are copied in runs.
+// Applies a tree of operations to a document in one pass: unchanged bytes are copied in runs.
 #pragma once
 
 #include <map>
@@ -9,9 +9,8 @@
 
 namespace braid::update {
 
-/// One application of a tree to one document. Not thread-safe, used once.
-/// Operations are applied in the order of the document, which saves a pass; what fails is reported in the order of the
-/// tree.
+/// One application of a tree to one document. Not thread-safe, used once. Operations are applied in the order of the
+/// document, which saves a pass; errors are reported in the order of the tree.
 class Applier {
  public:
   Applier(const ArrayFilters& filters, ApplyContext& context, bson::Builder& out)
@@ -34,7 +33,7 @@ class Applier {
   /// A path that does not exist: writes a document under `name` if some operation below makes one.
   Result<Effect> Missing(const Node& node, std::string_view name);
   Result<bool> Creates(const NodePtr& node);
-  /// Nothing below the node can be reached, because `element` has no `part`: the first complaint, if any.
+  /// Nothing below the node can be reached, because `element` has no `part`: the first error of the operations, if any.
   Status DeadEnds(const NodePtr& node, const bson::Value& element, std::string_view part);
   Status FirstError(const Node& node, bson::View object, const Node::Child* until, Status error);
 

@@ -1,4 +1,4 @@
-// Array filters: which elements `$[identifier]` stands for.
+// Array filters: the elements that `$[identifier]` stands for.
 #pragma once
 
 #include <map>

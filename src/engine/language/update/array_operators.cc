@@ -46,7 +46,7 @@ class AddToSetOperation final : public Operation {
     std::vector<bson::Value> added;
     Work& work = Work::Current();
     constexpr size_t kFew = 8;
-    if (values_.size() <= kFew) {  // for a few a look at the array is quicker than a set of it
+    if (values_.size() <= kFew) {  // for a few values searching the array is quicker than building a set
       for (const bson::OwnedValue& value : values_) {
         BRAID_CHECK_OK(work.Tick(StepsFor(array.size())));
         const auto same = [&](const bson::Value& other) { return bson::Equal(value, other, collation); };
@@ -99,7 +99,7 @@ class PopOperation final : public Operation {
   bool first_;
 };
 
-/// $pull and $pullAll: elements that meet a condition go.
+/// $pull and $pullAll: remove the elements that meet a condition.
 class CullOperation : public Operation {
  public:
   using Operation::Operation;

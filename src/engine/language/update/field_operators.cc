@@ -1,4 +1,4 @@
-// $set, $setOnInsert, $unset, $min, $max, $currentDate: operators that put a whole value in a field's place.
+// $set, $setOnInsert, $unset, $min, $max, $currentDate: operators that replace a whole value.
 #include "base/strings.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
@@ -63,7 +63,7 @@ class UnsetOperation final : public Operation {
  public:
   using Operation::Operation;
 
-  /// The elements of an array keep their places: a null stays where one was unset.
+  /// The elements of an array keep their positions: an unset one becomes null.
   Result<Effect> Apply(const Target& target, ApplyContext& /*context*/, bson::Builder& out) const override {
     if (!target.in_array) return Effect::kRemoved;
     if (target.current.Is(bson::Type::kNull)) return Effect::kNone;

@@ -1,4 +1,4 @@
-// What operations share, and the table of the operators.
+// Functions that operations share, and the table of the operators.
 #include "engine/language/update/operators.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 
 namespace braid::update {
 
-/// What one application of an update to one document shares.
+/// The shared state of applying an update to one document.
 struct ApplyContext {
   bson::View before;                      // the document as it was: $rename reads it, messages name its _id
   const query::Environment& environment;  // clock, collation
@@ -32,9 +32,9 @@ struct Target {
 };
 
 enum class Effect {
-  kNone,     // nothing was written: what is there stays
+  kNone,     // nothing was written: the field stays as it is
   kWritten,  // the field was written under the target's name
-  kRemoved   // nothing was written: the field goes
+  kRemoved   // nothing was written: the field is removed
 };
 
 /// Parsed operand of one operator at one path. Immutable, any thread.
@@ -46,10 +46,11 @@ class Operation {
   /// Writes the new value to `out`, or says why nothing is written.
   virtual Result<Effect> Apply(const Target& target, ApplyContext& context, bson::Builder& out) const = 0;
 
-  /// Whether a path that does not exist is made.
+  /// Whether a path that does not exist is created.
   virtual bool Creates(const ApplyContext& /*context*/) const { return true; }
 
-  /// The path ends early, at an element that cannot hold its next part: a scalar, or an array and no number.
+  /// Called if the path ends early, at an element that cannot contain its next part: a scalar, or an array if the part
+  /// is not a number.
   virtual Status DeadEnd(const bson::Value& element, std::string_view part, const ApplyContext& context) const;
 
   /// How deep the documents are that this may write, counted from its own place; 0 for scalars.

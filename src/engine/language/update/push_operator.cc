@@ -1,4 +1,4 @@
-// $push: values join an array, at the end or at $position; then $sort, then $slice.
+// $push: adds values to an array, at the end or at $position; then applies $sort, then $slice.
 #include <algorithm>
 #include <optional>
 
@@ -138,7 +138,7 @@ class PushOperation final : public Operation {
     elements.insert(elements.begin() + Position(elements.size()), clauses_.values.begin(), clauses_.values.end());
     if (clauses_.sort) clauses_.sort->Sort(&elements, context.environment.collation.get());
     if (clauses_.slice) Slice(&elements);
-    // Values that are pushed count as a change even if $slice takes all of them away again.
+    // Pushed values count as a change even if $slice removes all of them again.
     const auto identical = [](const bson::Value& x, const bson::Value& y) { return x.Identical(y); };
     if (clauses_.values.empty() && !target.current.missing() && std::ranges::equal(before, elements, identical)) {
       return Effect::kNone;

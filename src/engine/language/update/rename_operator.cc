@@ -1,4 +1,5 @@
-// $rename: the value of one field moves to another path. Two branches: the destination takes it, the source goes.
+// $rename: moves the value of one field to another path, in two branches: the destination takes it, the source is
+// removed.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -73,7 +74,7 @@ class RenameTarget final : public Operation {
   std::string source_;
 };
 
-/// Goes whenever it is there: then the destination has taken its value, or the update has failed.
+/// Removes the source if it exists: by then the destination has taken its value, or the update has failed.
 class RenameSource final : public Operation {
  public:
   using Operation::Operation;

@@ -1,4 +1,4 @@
-// What a document must be to be stored: size, depth, its _id. Shared by updates, upserts and inserts.
+// The rules for stored documents: size, depth, _id. Shared by updates, upserts and inserts.
 #pragma once
 
 #include "braid/status.h"

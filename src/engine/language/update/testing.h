@@ -39,7 +39,7 @@ inline Result<std::unique_ptr<const Update>> ParseCase(const Case& c, bool multi
   return Update::Parse(wrapped.Find("u"), options, TestEnvironment());
 }
 
-/// What came out, written as `want` is.
+/// The result, written as `want` is.
 inline std::string RunCase(const Case& c) {
   const auto update = ParseCase(c);
   if (!update.ok()) return Outcome(update.error());

@@ -52,7 +52,7 @@ class ReplacementUpdate final : public Update {
   }
 
   bson::Document replacement_;
-  Status unfit_;  // why it cannot be stored: told when it would be
+  Status unfit_;  // why it cannot be stored: reported when it would be stored
 };
 
 }  // namespace

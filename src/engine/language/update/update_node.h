@@ -1,4 +1,4 @@
-// Node: the tree of all paths of an update, one node a path component, operations at the leaves.
+// Node: the tree of all paths of an update, one node per path component, with operations at the leaves.
 #pragma once
 
 #include <functional>
@@ -33,14 +33,14 @@ struct Node {
 /// The order in which operators run and new fields appear: array indexes first, by number, then names by bytes.
 bool FieldOrder(std::string_view a, std::string_view b);
 
-/// The number an array index is; nullopt for any other name.
+/// The value of an array index; nullopt for any other name.
 std::optional<uint64_t> ArrayIndex(std::string_view name);
 
 /// The identifier of "$[identifier]"; nullopt for any other path component.
 std::optional<std::string_view> ElementsIdentifier(std::string_view component);
 
 /// Checks that an update may name this path: not too long, no empty part, no positional one where none can be. Names
-/// that begin with '$' are names like others here; CheckDollarFields has a word on what is written.
+/// that begin with '$' are allowed here; CheckDollarFields checks what is written.
 Status CheckPath(std::string_view path);
 
 /// The union of two trees; kConflictingUpdateOperators if one has a leaf where the other has anything. `path` leads to

@@ -1,4 +1,4 @@
-// What an upsert takes from the filter: the fields that the filter says must be equal to a value.
+// The part of a filter that an upsert uses: the fields that must be equal to a value.
 #pragma once
 
 #include "engine/language/match/filter.h"

@@ -67,7 +67,7 @@ class DamageTest : public testing::Test {
     EXPECT_OK(cursor->status());
     return found;
   }
-  /// The store as a killed process leaves it: without its orderly end.
+  /// The store as a killed process leaves it, without an orderly shutdown.
   void KillProcess() {
     const fs::path copy = parent_.path() / StrCat("killed", ++copies_);
     fs::copy(directory(), copy);

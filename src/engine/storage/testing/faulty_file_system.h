@@ -33,14 +33,14 @@ class FaultyFileSystem final : public rocksdb::FileSystem {
   explicit FaultyFileSystem(uint64_t seed);
   ~FaultyFileSystem() override;
 
-  /// Makes one fault happen, `after` so many calls of its kind (or bytes).
+  /// Schedules one fault, `after` the given number of calls of its kind (or bytes).
   void Arm(Fault fault, uint64_t after);
   /// True if it has happened.
   bool Fired() const;
 
   void LosePower();  ///< at once
-  void Kill();       ///< the process dies: nothing is written any more, and nothing of what was is lost
-  /// The machine (or process) starts again on what is left, without faults. Nobody has files open.
+  void Kill();       ///< the process dies: nothing more is written, and nothing that was written is lost
+  /// The machine (or process) starts again on the remaining data, without faults. No files may be open.
   void Restart();
   /// Changes a byte of some table file; false if there is none.
   bool DamageTable();

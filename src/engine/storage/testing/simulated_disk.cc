@@ -35,7 +35,7 @@ void TearSector(std::string& bytes, size_t sector, const std::string& old, Rando
   }
 }
 
-/// What is left of a file when the power fails.
+/// The contents of a file after a power failure.
 std::shared_ptr<File> Survivor(const std::string& name, const File& file, Random& random) {
   auto left = std::make_shared<File>();
   const size_t unsynced = file.bytes.size() - file.synced;

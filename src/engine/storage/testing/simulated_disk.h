@@ -1,4 +1,5 @@
-// The disk behind FaultyFileSystem: its files as the running system sees them, and what of them would survive.
+// The disk behind FaultyFileSystem: its files as the running system sees them, and the parts that would survive a power
+// failure.
 #pragma once
 
 #include <rocksdb/io_status.h>
@@ -44,7 +45,7 @@ struct SimulatedDisk {
   std::optional<Fault> armed BRAID_GUARDED_BY(mu);
   uint64_t left BRAID_GUARDED_BY(mu) = 0;  // calls (or bytes) until it happens
   bool fired BRAID_GUARDED_BY(mu) = false;
-  bool again BRAID_GUARDED_BY(mu) = false;  // what failed once goes on failing
+  bool again BRAID_GUARDED_BY(mu) = false;  // after one failure all further calls fail
   bool dead BRAID_GUARDED_BY(mu) = false;
 
   bool Due(Fault fault) BRAID_REQUIRES(mu);       ///< counts a call of this kind; true if it is to fail
