@@ -94,7 +94,7 @@ Result<std::optional<KeyBoundsOfMove>> PickFor(txn::Context& context, const cata
   return std::optional<KeyBoundsOfMove>(std::move(picked->range));
 }
 
-/// The two rows that a cluster writes: sh.status() counts the second.
+/// The two rows that a MongoDB cluster writes: sh.status() counts the second.
 void NoteMove(txn::Context& context, const catalog::Collection& before, const KeyBoundsOfMove& range,
               const std::string& to, uint64_t documents) {
   const auto begin = before.placement->key.Encode(range.min);

@@ -1,4 +1,5 @@
-// Balancer: evens out the shards of every sharded collection in the background, and empties shards that go.
+// Balancer: evens out the shards of every sharded collection in the background, and empties shards that are being
+// removed.
 #pragma once
 
 #include <atomic>
@@ -12,12 +13,12 @@
 
 namespace braid::balance {
 
-/// One thread that looks every second, and whoever calls Move. One move at a time. What a kill interrupted is finished
-/// by the first round after the start.
+/// Runs on one thread, which looks every second, and on the threads that call Move. One move at a time. A move that a
+/// kill interrupted is finished by the first round after the start.
 class Balancer {
  public:
   explicit Balancer(txn::Shared& shared);
-  ~Balancer();  ///< stops and joins; a move under way is finished after the next start
+  ~Balancer();  ///< stops and joins; an unfinished move is finished after the next start
   Balancer(const Balancer&) = delete;
   Balancer& operator=(const Balancer&) = delete;
 
@@ -25,9 +26,9 @@ class Balancer {
   /// thread while it waits.
   Result<uint64_t> Move(txn::Context& context, const catalog::Namespace& ns, uint32_t number,
                         const KeyBoundsOfMove& range, storage::ShardNumber to);
-  /// Looks at once: a shard was added, or the balancer was switched on.
+  /// Wakes the thread at once, because a shard was added or the balancer was switched on.
   void Wake();
-  /// One look at everything; the number of documents moved. For the thread and for tests.
+  /// One round over all collections; returns the number of documents moved. For the thread and for tests.
   Result<uint64_t> Round();
 
   /// config.settings: {_id: "balancer", mode: "off"} or {stopped: true} switch it off; {activeWindow: {start: "23:00",
@@ -53,7 +54,7 @@ class Balancer {
   CondVar wake_;
   bool stop_ BRAID_GUARDED_BY(mu_) = false;
   bool woken_ BRAID_GUARDED_BY(mu_) = false;
-  txn::Operation* running_ BRAID_GUARDED_BY(mu_) = nullptr;  // of the round under way; killed to stop it
+  txn::Operation* running_ BRAID_GUARDED_BY(mu_) = nullptr;  // of the current round; killed to stop it
   std::thread thread_;
 };
 

@@ -59,7 +59,7 @@ class Mover {
     });
   }
 
-  /// Moves what is left on the old shards, and then says that the moves are done.
+  /// Moves the remaining documents off the old shards, and then marks the moves as done.
   Result<uint64_t> Finish() {
     while (true) {
       const CollectionPtr collection = shared_.catalog.Find(ns_);

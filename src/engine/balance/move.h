@@ -12,9 +12,9 @@ struct KeyBoundsOfMove {
 };
 
 /// Moves a range to a shard and returns the number of documents moved. The range is cut out of its chunk first; it may
-/// span several chunks if they are on one shard. In three steps: the table says that the range is on its way (new
-/// documents go to the new shard, readers look on both), the documents follow in batches, and the table says that all
-/// are there. A kill in between loses nothing: ContinueMoves goes on from the second step.
+/// span several chunks if they are on one shard. Three steps: the table of chunks marks the range as moving (new
+/// documents go to the new shard, readers read both), the documents are moved in batches, and the table marks the move
+/// as done. A kill in between loses nothing: ContinueMoves continues with the second step.
 /// kConflictingOperationInProgress if part of the range is moving already; kBadValue for bounds that do not fit.
 Result<uint64_t> MoveRange(txn::Context& context, const catalog::Namespace& ns, uint32_t number,
                            const KeyBoundsOfMove& range, storage::ShardNumber to);

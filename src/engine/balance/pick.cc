@@ -21,7 +21,7 @@ std::string_view ShardKeyBytes(std::string_view values, size_t fields) {
   return values.substr(0, size);
 }
 
-/// Walks a chunk from its end; the largest part that begins between two keys and has at most `documents`.
+/// Walks a chunk from its end; returns the largest part that begins between two keys and has at most `documents`.
 Result<std::optional<Picked>> PickFrom(txn::Context& context, const catalog::Collection& collection,
                                        storage::ShardNumber shard, size_t chunk, uint64_t documents) {
   const Placement& placement = *collection.placement;
@@ -33,7 +33,7 @@ Result<std::optional<Picked>> PickFrom(txn::Context& context, const catalog::Col
   for (cursor->SeekToLast(); cursor->Valid(); cursor->Prev()) {
     BRAID_CHECK_OK(context.Check());
     const std::string_view key = ShardKeyBytes(cursor->key().substr(keys.prefix_size), placement.key.fields().size());
-    if (key != last && seen > 0) {  // everything above here can go
+    if (key != last && seen > 0) {  // everything above here can be moved
       picked.documents = seen;
       cursor->Next();
       if (!cursor->Valid()) break;  // a block could not be read

@@ -1,4 +1,4 @@
-// Pick: which range of a shard has about so many documents, to be moved to another shard.
+// Pick: finds a range of a shard with about a given number of documents, to be moved to another shard.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,8 @@ struct Picked {
 Result<std::optional<Picked>> PickByDocuments(txn::Context& context, const catalog::Collection& collection,
                                               storage::ShardNumber shard, uint64_t documents);
 
-/// The same by the width of the hash's range, for collections with too few documents to tell: at most `share` of all.
+/// The same by the width of the hash's range, for collections with too few documents to judge by: at most `share` of
+/// all.
 std::optional<KeyBoundsOfMove> PickByWidth(const sharding::Placement& placement, storage::ShardNumber shard,
                                            double share);
 

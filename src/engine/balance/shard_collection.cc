@@ -104,7 +104,7 @@ class Sharder {
     return Place(announce, &context_.operation());
   }
 
-  /// Every document gets its keys over all shards, and is looked at whether it can be placed.
+  /// Gives every document its entries over all shards, and checks that it can be placed.
   Status Fill() {
     txn::Operation& operation = context_.operation();
     operation.message = "Sharding: scanning collection";

@@ -8,7 +8,7 @@ namespace braid::balance {
 struct ShardOptions {
   sharding::ShardKey key;
   bool unique = false;
-  uint32_t initial_chunks = 0;  // 0: two a shard, if the key is hashed
+  uint32_t initial_chunks = 0;  // 0: two per shard, if the key is hashed
   uint64_t timestamp = 0;
 };
 

@@ -40,7 +40,7 @@ class BalanceTest : public txn::TxnTest {
   }
   sharding::PlacementPtr placement() { return Find()->placement; }
 
-  /// `killed`: the move is begun, and interrupted before a document has gone.
+  /// `killed`: the move is begun, and interrupted before a document has moved.
   Result<uint64_t> MoveChunk(size_t chunk, storage::ShardNumber to, bool killed = false) {
     const sharding::PlacementPtr table = placement();
     Session session(*this);
@@ -87,7 +87,7 @@ class BalanceTest : public txn::TxnTest {
     Session session(*this);
     return query::Count(session.context, Ask(filter));
   }
-  /// Nobody writes meanwhile.
+  /// No one may write meanwhile.
   void ExpectValid() {
     Session session(*this);
     const auto report = txn::ValidateCollection(session.context, *Find());

@@ -1,4 +1,4 @@
-// Walk: the documents of a range of shard keys on one shard, batch by batch, while writers go on.
+// Walk: the documents of a range of shard keys on one shard, in batches, while writers continue.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace braid::balance {
 
-/// A stretch of keys in the store that has the documents of a range of shard keys, in their order: entries of the shard
+/// A range of keys in the store that holds the documents of a range of shard keys, in their order: entries of the shard
 /// key's index, or the documents themselves if they are in that order.
 struct KeyRange {
   storage::Range range;

@@ -1,4 +1,4 @@
-// Watch: says in the log which collections are spread or asked for badly.
+// Watch: warns in the log about collections with uneven shards or with queries that need many shards.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace braid::balance {
 
-/// Two warnings, each at most once an hour and collection: most operations go to several shards; most documents are on
-/// one shard, and which key they share (the trap of a null key). One thread.
+/// Two warnings, each at most once per hour and collection: most operations go to several shards; most documents are on
+/// one shard, and which key they share (often null). One thread.
 class Watch {
  public:
   explicit Watch(txn::Shared& shared) : shared_(shared) {}

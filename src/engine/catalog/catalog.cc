@@ -269,10 +269,10 @@ Result<Catalog::Change> Catalog::FinishIndexes(const Namespace& ns, const std::v
     for (auto& index : collection->indexes) {
       if (std::find(numbers.begin(), numbers.end(), index->number) == numbers.end()) continue;
       BRAID_ASSERT(index->building);
-      BRAID_CHECK_OK(index->build_error());  // under the gate: no writer can add one any more
+      BRAID_CHECK_OK(index->build_error());  // under the gate: no writer can add a failure any more
       auto ready = index->Clone();
       ready->building = false;
-      ready->ready_at = store_.newest();  // nobody writes now, and every document has its entries
+      ready->ready_at = store_.newest();  // there is no writer now, and every document has its entries
       index = std::move(ready);
       ++finished;
     }

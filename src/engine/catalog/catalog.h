@@ -17,14 +17,14 @@
 
 namespace braid::catalog {
 
-/// Any thread. Readers get an immutable description; a change is committed to the store before it is seen.
-/// A database exists while it has a collection. Numbers of collections and indexes are never used again, so what is
-/// left of a dropped one can be taken for nothing else; a drop is noted in the commit that removes the description, and
-/// finished at the next start if it was interrupted.
+/// Any thread. Readers get an immutable description; a change is committed to the store before it is seen. A database
+/// exists while it has a collection. Numbers of collections and indexes are never reused, so leftover data of a dropped
+/// one cannot be mistaken for anything else; a drop is noted in the commit that removes the description, and finished
+/// at the next start if it was interrupted.
 class Catalog {
  public:
-  /// Reads every description; removes what an unfinished index build or drop left behind. A new store gets `shards`
-  /// shards, one that has fewer gets more.
+  /// Reads every description; removes the data of unfinished index builds and drops. A new store gets `shards` shards,
+  /// and a store with fewer gets more.
   static Result<std::unique_ptr<Catalog>> Load(storage::Store& store, uint32_t shards = 1);
 
   /// Null if there is none.
@@ -43,13 +43,13 @@ class Catalog {
   /// Every change of a collection that exists waits for its writers of this moment: the caller must not hold its gate.
   /// It waits as `waiter`, with the error of that if it gives up first; null: however long it takes.
   ///
-  /// `options` as the create command's: validator, validationLevel, validationAction, collation, …; what is known here
-  /// is checked, the rest kept. kNamespaceExists if it exists with other options; `created` false if it exists with the
-  /// same.
+  /// `options` as the create command's: validator, validationLevel, validationAction, collation, …; known options are
+  /// checked, the rest are kept. kNamespaceExists if it exists with other options; `created` false if it exists with
+  /// the same.
   Result<Change> Create(const Namespace& ns, bson::View options);
-  /// Creates with default options if absent: what a first insert does.
+  /// Creates the collection with default options if absent, as a first insert does.
   Result<Change> Ensure(const Namespace& ns);
-  /// A collection that only one transaction knows: it has a number but is neither stored nor found, until Publish.
+  /// A collection that only one transaction sees: it has a number but is neither stored nor found until Publish.
   Result<std::shared_ptr<Collection>> Draft(const Namespace& ns, bson::View options);
   /// Numbers for indexes of drafts; those that are not used are lost.
   Result<uint32_t> TakeNumberNow();
@@ -88,13 +88,13 @@ class Catalog {
   // The cluster: shards and databases (cluster.cc).
   Cluster cluster() const;
   std::vector<Shard> shards() const { return cluster().shards; }
-  /// Those that may get new documents, in order: none of them is being drained.
+  /// The shards that may get new documents, in order: those that are not being drained.
   sharding::ShardNumbers UsableShards() const;
   /// Higher than the number of any shard that ever was.
   storage::ShardNumber shard_end() const;
   Result<storage::LogPosition> ChangeCluster(const std::function<Status(Cluster*)>& change);
-  /// The database's record, made if there is none: on `primary` or, without, on the shard that is primary to the
-  /// fewest.
+  /// The database's record, created if there is none: on `primary` or, without one, on the shard that is primary for
+  /// the fewest databases.
   Result<Database> EnsureDatabase(std::string_view name, std::optional<storage::ShardNumber> primary,
                                   storage::LogPosition* position);
   std::optional<Database> FindDatabase(std::string_view name) const;
@@ -131,8 +131,8 @@ class Catalog {
   Result<std::shared_ptr<Collection>> MakeLocked(const Namespace& ns, bson::View options, storage::WriteSet& writes)
       BRAID_REQUIRES(change_mu_);
   Result<Change> CreateLocked(const Namespace& ns, bson::View options) BRAID_REQUIRES(change_mu_);
-  /// A collection that cannot change, and of which no writer is left: its gate, and change_mu_. In this order, so that
-  /// nothing but the collection's own writers is kept waiting while its writers are waited for.
+  /// Holds a collection's gate, so that it has no writers, and change_mu_, so that it cannot change. The gate is taken
+  /// first, so that waiting for the collection's writers delays no one but those writers.
   class BRAID_SCOPED_CAPABILITY Held {
    public:
     Held(Catalog& catalog, const Namespace& ns, Waiter* waiter) BRAID_ACQUIRE(catalog.change_mu_);
@@ -159,7 +159,7 @@ class Catalog {
   uint32_t TakeNumber(storage::WriteSet& writes) BRAID_REQUIRES(change_mu_);
 
   storage::Store& store_;
-  mutable SharedMutex mu_;  // taken last, and for a moment only
+  mutable SharedMutex mu_;  // taken last, and only briefly
   Mutex change_mu_;         // one change at a time
   uint32_t last_number_ BRAID_GUARDED_BY(change_mu_) = 0;
   std::map<Namespace, CollectionPtr> map_ BRAID_GUARDED_BY(mu_);

@@ -25,7 +25,7 @@ Status Damaged(std::string_view what, bson::View stored) {
   return {Code::kStorageCorrupt, StrCat("the record of ", what, " is damaged: ", bson::ToShell(stored))};
 }
 
-/// Numbers are given out in order, and never again.
+/// Numbers are given out in order and never reused.
 bool IsInOrder(const Cluster& cluster) {
   for (size_t i = 0; i < cluster.shards.size(); ++i) {
     if (cluster.shards[i].number >= cluster.end) return false;

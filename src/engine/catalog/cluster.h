@@ -13,7 +13,7 @@ namespace braid::catalog {
 struct Shard {
   storage::ShardNumber number = 0;
   std::string name;
-  bool draining = false;  // removeShard was called: it gets nothing new, the balancer empties it
+  bool draining = false;  // removeShard was called: it gets no new documents, and the balancer empties it
   uint64_t added = 0;     // Timestamp
 };
 
@@ -28,7 +28,7 @@ struct Cluster {
   std::string NameOf(storage::ShardNumber number) const;
 };
 
-/// Where a database's unsharded collections live.
+/// The shard of a database's unsharded collections.
 struct Database {
   std::string name;
   storage::ShardNumber primary = 0;

@@ -1,4 +1,4 @@
-// Namespaces, and what a collection's description answers.
+// Namespaces, and the functions of a collection's description.
 #include "engine/catalog/collection.h"
 
 #include <array>
@@ -31,7 +31,7 @@ void TakeEarliest(const bson::Value& value, std::optional<int64_t>* earliest) {
 }  // namespace
 
 Result<Namespace> Namespace::Make(std::string_view database, std::string_view collection) {
-  if (!IsUtf8(database) || !IsUtf8(collection)) {  // every client that lists them would stumble over it
+  if (!IsUtf8(database) || !IsUtf8(collection)) {  // clients that list databases could not handle it
     return Status(Code::kInvalidNamespace, StrCat("Invalid namespace specified, it is not UTF-8: '",
                                                   OneLine(StrCat(database, ".", collection)), "'"));
   }

@@ -1,5 +1,5 @@
-// Collection: the description of a collection at one moment. Immutable but for what index.h marks; a change makes a new
-// one.
+// Collection: the description of a collection at one moment. Immutable, except for the fields that index.h marks; a
+// change makes a new one.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ struct Namespace {
   static Result<Namespace> Make(std::string_view database, std::string_view collection);
 };
 
-/// What outlives the descriptions of one collection: its gate and its figures.
+/// The state that outlives the descriptions of one collection: its gate and its figures.
 struct CollectionState {
   /// Held shared by every statement that writes, alone by the catalogue while it changes the description: so no change
   /// meets a writer that still works from the old one. A writer looks the description up again once it has the gate.
@@ -62,8 +62,8 @@ struct Collection {
   std::shared_ptr<const std::vector<bson::Document>> rows;
 
   bool sharded() const { return placement->sharded(); }
-  /// True if the shard of a document follows from its _id alone, so that a look at that shard tells whether the _id is
-  /// taken. Not for an _id whose equals may hash differently.
+  /// True if the shard of a document follows from its _id alone, so that reading that shard tells whether the _id is
+  /// taken. Not for an _id that equals values with another hash.
   bool PlacedById(const bson::Value& id) const;
 
   /// An index whose first fields are the key's, without exceptions (sparse, partial, arrays, collation): what a shard
@@ -73,7 +73,7 @@ struct Collection {
   const Index* FindIndex(std::string_view name) const;
   const Index* FindIndex(uint32_t index_number) const;
   bool has_ttl() const;
-  /// True if a TTL index says that the document is over at `now_millis`: reads do not show it from that moment.
+  /// True if the document has expired at `now_millis` by a TTL index: reads do not show it from that moment on.
   bool IsExpired(bson::View document, int64_t now_millis) const;
 };
 
@@ -84,7 +84,7 @@ struct Collection {
 bson::Document DescriptionOf(const Collection& collection);
 /// kStorageCorrupt names the collection.
 Result<std::shared_ptr<Collection>> ParseDescription(Namespace ns, bson::View description);
-/// Fills what follows from `options`: collation, validator, level, action. kBadValue, ….
+/// Fills the fields that follow from `options`: collation, validator, level, action. kBadValue, ….
 Status ApplyOptions(Collection* collection);
 /// The reverse for what collMod may change: `options` and the parsed validator from validator_spec, level and action.
 Status UpdateOptions(const Collection& before, Collection* collection);

@@ -1,4 +1,4 @@
-// Catalog: drops and renames, and what is left of them after a crash; loading.
+// Catalog: drops, renames and their completion after a crash; loading.
 #include <algorithm>
 #include <cstring>
 
@@ -135,7 +135,7 @@ Result<Catalog::Change> Catalog::RenameIf(const Namespace& from, const Namespace
   }
 }
 
-// The gates of both are closed.
+// Both gates are held exclusively.
 Result<Catalog::Change> Catalog::RenameHeld(const Collection& source, const Namespace& to,
                                             const CollectionPtr& target) {
   BRAID_ASSERT(source.ns != to);
@@ -197,7 +197,7 @@ Status Catalog::LoadDescriptions() {
     if (zero == std::string_view::npos) return {Code::kStorageCorrupt, StrCat("bad catalogue key ", Hex(name))};
     Namespace ns{std::string(name.substr(0, zero)), std::string(name.substr(zero + 1))};
     BRAID_TRY(auto collection, ParseDescription(std::move(ns), bson::View(cursor->value())));
-    // A build that did not end is as if it had never begun.
+    // An index build that did not end is undone.
     std::vector<Leftover> unfinished;
     std::erase_if(collection->indexes, [&unfinished](const auto& index) {
       if (index->building) unfinished.push_back({index->number, true});

@@ -1,4 +1,5 @@
-// IndexSpec: what createIndexes was told. Index: a live index of a collection with its number and multikey state.
+// IndexSpec: the specification given to createIndexes. Index: a live index of a collection with its number and multikey
+// state.
 #pragma once
 
 #include <atomic>
@@ -51,12 +52,12 @@ struct IndexSpec {
   static IndexSpec Id(std::shared_ptr<const bson::Collation> collation);
   static constexpr size_t kFieldsMax = 32;
 
-  /// MongoDB's rules: nothing in common OK and false; the same index again OK and true; else the error, 85
-  /// or 86.
+  /// Compares two specifications by MongoDB's rules: false if they do not conflict, true if they are the same index,
+  /// else the error 85 or 86.
   Result<bool> CompareWith(const IndexSpec& existing) const;
 };
 
-/// An index in use. Spec and number never change; multikey bits only gain.
+/// An index in use. Spec and number never change; multikey bits are only ever set.
 struct Index {
   IndexSpec spec;
   uint32_t number = 0;                        // 0: the _id index
@@ -68,9 +69,10 @@ struct Index {
   mutable std::atomic<uint64_t> uses{0};             // for $indexStats
 
   bool is_multikey() const { return multikey.load(std::memory_order_relaxed) != 0; }
-  /// A copy to be changed, for Catalog::Modify: what the original counts from here on is lost, so only under the gate.
+  /// A copy to be changed, for Catalog::Modify: later counts of the original are lost, so only under the gate.
   std::shared_ptr<Index> Clone() const;
-  /// A writer cannot keep this index, which is being built: the build will fail with this error, the write goes on.
+  /// Called by a writer that breaks this index while it is being built: the build will fail with this error, and the
+  /// write succeeds.
   void FailBuild(const Status& why) const;
   Status build_error() const;  ///< the first one; OK if none
 

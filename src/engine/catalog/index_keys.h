@@ -1,4 +1,4 @@
-// Index keys: which entries a document has in an index.
+// Index keys: the entries of a document in an index.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct IndexEntries {
   uint64_t multikey = 0;            // bit i: field i met an array in this document
 };
 
-/// The entries of `document` in the index: none if sparse or partial leave it out. Arrays give an entry an element (the
-/// empty array one of undefined), missing fields null; kCannotIndexParallelArrays (171); Location(16766) for an array
-/// under a hashed field.
+/// The entries of `document` in the index: none if sparse or partial leave it out. Arrays give one entry per element
+/// (the empty array one of undefined), missing fields null; kCannotIndexParallelArrays (171); Location(16766) for an
+/// array under a hashed field.
 Result<IndexEntries> MakeEntries(const IndexSpec& spec, bson::View document);
 
 }  // namespace braid::catalog

@@ -1,4 +1,4 @@
-// The filter of a partial index: the query language, without what cannot be reasoned about.
+// The filter of a partial index: the part of the query language that the planner can reason about.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,7 @@
 namespace braid::commands {
 namespace {
 
-// What any command may carry: read by envelope.cc or without effect here.
+// Fields that any command may carry: read by envelope.cc or without effect here.
 constexpr std::string_view kCommonFields[] = {
     "$audit",
     "$client",

@@ -1,4 +1,4 @@
-// Client metadata: what a client says about itself in the first hello of its connection.
+// Client metadata: the client's description of itself in the first hello of its connection.
 #pragma once
 
 #include "braid/status.h"

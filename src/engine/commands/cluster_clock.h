@@ -18,7 +18,7 @@ class ClusterClock {
   uint64_t Now() const { return now_.load(std::memory_order_acquire); }
   /// A time later than every one before: for each write.
   uint64_t Tick();
-  /// A client has seen this time: never answer with an earlier one. Times far in the future are not believed.
+  /// Notes a time that a client has seen: no later answer has an earlier one. Times far in the future are ignored.
   void Advance(uint64_t seen);
 
  private:

@@ -28,10 +28,10 @@ enum : uint32_t {
   kTakesReadConcern = 128,
   kInTransaction = 256,    // may be a statement of a transaction
   kEndsTransaction = 512,  // commits or aborts one
-  kGivesWay = 1024,        // may read without end, holding nothing that others wait for: gives way to them
+  kGivesWay = 1024,        // may read for long without holding anything that others wait for: gives way to them
 };
 
-/// What a write asked to wait for. Wait() says whether the reply is held back until the log is synced.
+/// The write concern. Wait() says whether the reply is held back until the log is synced.
 struct WriteConcern {
   bool acknowledged = true;  // false: w: 0
   bool journal = true;       // false: j: false
@@ -65,7 +65,7 @@ struct Command {
 const Command* FindCommand(std::string_view name);
 std::span<const Command* const> AllCommands();  ///< sorted by name
 
-/// True for commands that look at the server or end something: they are answered however many others run.
+/// True for commands that inspect the server or end something: they are answered however many other requests run.
 bool IsQuick(const Request& request);
 
 /// Commands that MongoDB has and Braid refuses, sorted, each with the reason its error gives.

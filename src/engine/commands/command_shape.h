@@ -1,4 +1,4 @@
-// CommandShape: a command as the log may show it: what it asks for, without the values that it asks with.
+// CommandShape: a command as the log may show it, with its structure but without its values.
 #pragma once
 
 #include <string>

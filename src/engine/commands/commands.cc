@@ -1,4 +1,5 @@
-// The table of commands: what is supported, what is known but refused, and what is answered however many others run.
+// The table of commands: those that are supported, those that are known but refused, and those that are answered
+// however many other requests run.
 #include <algorithm>
 
 #include "engine/commands/command.h"
@@ -124,7 +125,7 @@ constexpr RefusedCommand kRefused[] = {
     {"usersInfo", kNoUsers},
 };
 
-// They have threads of their own: with them one finds out what holds the others up, and stops it.
+// They have threads of their own: an operator uses them to find out what delays other requests, and to stop it.
 constexpr std::string_view kQuickCommands[] = {
     "abortTransaction", "buildInfo",    "buildinfo",       "commitTransaction",
     "connectionStatus", "currentOp",    "endSessions",     "getCmdLineOpts",

@@ -29,7 +29,7 @@ struct OpenCursor {
   std::string ns_shown;     // "db.$cmd.listCollections" and the like
   std::string lsid;         // empty: none
   int64_t txn_number = -1;  // of the transaction it belongs to, whose snapshot it reads; -1: none
-  int64_t connection = -1;  // with which it ends; -1: it outlives its connection
+  int64_t connection = -1;  // the connection that it ends with; -1: it outlives its connection
   std::string command;      // that made it, for messages
   storage::Snapshot snapshot;
   std::unique_ptr<query::Stream> stream;  // after `snapshot`: goes first
@@ -51,9 +51,9 @@ class Cursors {
 
   /// kExceededMemoryLimit if there is no memory for one more.
   Status CheckRoom();
-  /// Takes the cursor in, and its new id.
+  /// Registers the cursor and returns its new id.
   int64_t Add(std::unique_ptr<OpenCursor> cursor);
-  /// Checked out for one getMore; kCursorNotFound (43); kCursorInUse (12051) if another request uses it.
+  /// Checks the cursor out for one getMore; kCursorNotFound (43), or kCursorInUse (12051) if another request uses it.
   Result<std::unique_ptr<OpenCursor>> Take(int64_t id);
   void Return(std::unique_ptr<OpenCursor> cursor);
   /// The cursor was exhausted or failed while checked out.
@@ -65,7 +65,7 @@ class Cursors {
   /// Those that end with their connection.
   void KillConnection(int64_t connection);
   void KillTransaction(std::string_view lsid, int64_t txn_number);
-  /// Everything on a collection or (empty collection) a database that is going away.
+  /// Ends the cursors on a collection or (empty collection) a database that is being dropped.
   void KillNamespace(const catalog::Namespace& ns);
   void KillAll();
   /// Idle for longer than the timeout.

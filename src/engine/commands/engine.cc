@@ -39,9 +39,9 @@ Status CheckAllowed(const EngineParts& parts, const Command& command, const Requ
   return {};
 }
 
-// Errors that end a transaction which may well succeed when it is run again. Sorted, as the next table.
+// Errors that end a transaction which may succeed when it is run again. Sorted, as the next table.
 constexpr int kTransient[] = {24, 112, 150, 239, 246, 249, 250, 267, 272, 343, 13388};
-// Errors after which drivers send a write again: the server cannot be reached, shuts down, or is not the one to ask.
+// Errors after which drivers send a write again: the server cannot be reached, shuts down, or is not the primary.
 constexpr int kSendAgain[] = {6, 7, 89, 91, 134, 189, 262, 358, 402, 9001, 10107, 11600, 11602, 13435, 13436};
 
 bool IsOneOf(std::span<const int> codes, Code code) {
@@ -107,8 +107,8 @@ Status FailStatus(const FailAction& action, const Command& command, const Envelo
   return action.error.WithDetails(details.Finish().bytes());
 }
 
-/// What a snapshot read outside a transaction reads: the state that `atClusterTime` names, or the newest one, which is
-/// kept under the time that the reply tells.
+/// The state that a snapshot read outside a transaction reads: the one that `atClusterTime` names, or the newest one,
+/// which is kept under the time in the reply.
 Status FixReadView(EngineParts& parts, const Envelope& envelope, Call& call) {
   const ReadConcern& concern = envelope.read_concern;
   if (!concern.snapshot || envelope.in_transaction) return {};
@@ -133,8 +133,8 @@ bool Failed(bson::View reply) {
   return reply.Has("writeErrors") || (errors.Is(bson::Type::kInt32) && errors.AsInt32() > 0);
 }
 
-/// A statement of a transaction runs in the transaction's context; if it fails, in whole or in part, that is the
-/// transaction's end.
+/// A statement of a transaction runs in the transaction's context; if it fails, wholly or in part, the transaction is
+/// aborted.
 Result<bson::Document> RunStatement(EngineParts& parts, const Command& command, const Envelope& envelope, Call& call) {
   NumberedWork& work = **call.session;
   Result<bson::Document> reply = command.run(call);

@@ -23,14 +23,14 @@ struct EngineOptions {
   uint32_t shards = 4;
   /// Memory for RocksDB's block cache and write buffers together. Default 512 MiB, at least 16 MiB.
   uint64_t cache_bytes = 512ull << 20;
-  /// Opens what is left of a store that has lost what had been durable, instead of refusing it.
+  /// Opens a store that has lost durable data instead of refusing it.
   bool accept_loss = false;
-  /// Memory that all requests hold together: changes of open transactions, sorts, groups, replies. One that would go
-  /// past it gets an error. Default a quarter of the machine's memory, at least 64 MiB.
+  /// Memory that all requests hold together: changes of open transactions, sorts, groups, replies. A request that would
+  /// exceed it gets an error. Default a quarter of the machine's memory, at least 64 MiB.
   uint64_t memory_limit_bytes = MemoryBudget::DefaultLimit();
   /// How long a transaction may be open before it is aborted. Default 60 s, at least 1 s.
   std::chrono::seconds transaction_lifetime{60};
-  /// Operations that take at least as long are slow: for the log and for level 1 of the profiler. Default 100 ms.
+  /// Operations that take at least this long are slow, for the log and for level 1 of the profiler. Default 100 ms.
   std::chrono::milliseconds slow{100};
   /// Writes slow operations to the log.
   bool logs_slow = false;
@@ -55,7 +55,7 @@ class Engine {
   /// A new connection; `remote` as in Client.
   Client Connect(std::string remote);
   void Disconnect(const Client& client);
-  /// The client is gone: its request need not be ended.
+  /// The client is gone: its request is interrupted.
   void Interrupt(const Client& client);
 
   /// Runs one command. Never throws, always answers: an error is a reply too.
@@ -69,14 +69,14 @@ class Engine {
   /// Waits until everything that was committed so far is durable. An error if the store takes no more writes.
   Status Sync();
 
-  /// Interrupts what runs and refuses what comes: the first step of shutting down.
+  /// Interrupts running requests and refuses new ones: the first step of shutting down.
   void BeginShutdown();
   /// Requests being run right now.
   size_t running() const;
   /// Figures for serverStatus that only the wire knows.
   void SetConnectionFigures(std::function<bson::Document()> figures);
 
-  /// In hexadecimal; no other engine has it, nor this one's next start.
+  /// A unique id of this run of the engine, in hexadecimal.
   std::string process_id() const;
 
   MemoryBudget& memory();

@@ -80,7 +80,7 @@ Status ParseWriteConcern(const bson::Value& value, WriteConcern* out) {
     } else if (name == "j" && (option.Is(bson::Type::kBool) || option.IsNumber())) {
       out->journal = bson::IsTruthy(option);
     } else if (name == "wtimeout" || name == "fsync" || name == "provenance" || name == "getLastError") {
-      continue;  // one node that syncs in milliseconds: there is nothing to time out
+      continue;  // ignored: one node that syncs in milliseconds never times out
     } else {
       return Status(Code::kFailedToParse, StrCat("unrecognized or ill-typed write concern field: ", name));
     }
@@ -149,7 +149,7 @@ struct TransactionFields {
   bool has_write_concern = false;
 };
 
-/// What may stand in a statement of a transaction.
+/// Checks that the fields are allowed in a statement of a transaction.
 Status CheckStatement(const Command& command, const TransactionFields& fields) {
   const bool starts = !fields.start.missing();
   const bool ends = (command.flags & kEndsTransaction) != 0;

@@ -13,7 +13,7 @@ struct ReadConcern {
   uint64_t at_cluster_time = 0;  // 0: none
 };
 
-/// What a request says beside its own arguments.
+/// The fields of a request besides its own arguments.
 struct Envelope {
   std::string_view lsid;  // bytes of lsid.id; empty: none
   int64_t txn_number = -1;

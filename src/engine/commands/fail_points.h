@@ -12,7 +12,7 @@
 
 namespace braid::commands {
 
-/// What an active failCommand does to one command.
+/// The effect of an active failCommand on one command.
 struct FailAction {
   Status error;  // not OK: answer with this instead of running
   bool close_connection = false;
@@ -27,7 +27,7 @@ class FailPoints {
   /// `failCommand` only; mode "off", "alwaysOn", {times: n} or {skip: n}. The reply's `count`: how often it was entered
   /// so far.
   Result<int64_t> Configure(bson::View command);
-  /// Asked once a command. Cheap while nothing is set.
+  /// Called once per command. Cheap while nothing is set.
   std::optional<FailAction> Enter(std::string_view command, std::string_view application);
 
  private:

@@ -1,4 +1,4 @@
-// Janitor: closes cursors and sessions that nobody has used for long; forgets old samples of operations.
+// Janitor: closes idle cursors and sessions; forgets old samples of operations.
 #pragma once
 
 #include <thread>
@@ -14,7 +14,7 @@ class Janitor {
  public:
   explicit Janitor(EngineParts& parts);
   ~Janitor();  ///< stops and joins
-  /// One look; for tests and the thread.
+  /// One pass; for tests and the thread.
   void Sweep();
 
  private:

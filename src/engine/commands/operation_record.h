@@ -1,5 +1,4 @@
-// OperationRecord: what is written down of an operation that took long: a line of the log, a document of
-// system.profile.
+// OperationRecord: a slow operation as a line of the log and as a document of system.profile.
 #pragma once
 
 #include <chrono>

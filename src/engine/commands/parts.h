@@ -1,4 +1,4 @@
-// EngineParts: what a running engine is made of. Handlers reach everything through it.
+// EngineParts: the parts of a running engine. Handlers reach everything through it.
 #pragma once
 
 #include <atomic>

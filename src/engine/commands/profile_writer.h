@@ -19,17 +19,17 @@ constexpr std::string_view kProfileCollection = "system.profile";
 constexpr int64_t kProfileBytesDefault = 1 << 20;
 constexpr int64_t kProfileBytesMax = 1 << 30;
 
-/// A bounded queue and a thread that empties it: whoever adds an entry never waits for the store. When the queue is
-/// full, entries are dropped and counted. Any thread.
+/// A bounded queue and a thread that empties it: adding an entry never waits for the store. When the queue is full,
+/// entries are dropped and counted. Any thread.
 class ProfileWriter {
  public:
   explicit ProfileWriter(txn::Shared& shared);
-  ~ProfileWriter();  ///< writes what it has, and joins
+  ~ProfileWriter();  ///< writes the queued entries, and joins
 
   void Add(std::string database, bson::Document entry);
-  /// Waits until what was added before is in its collection, at most a second: for those who read it.
+  /// Waits until all earlier entries are in their collection, at most one second: called before the collection is read.
   void Flush();
-  /// The database is dropped, or not profiled any more: what waits for it is not written.
+  /// Forgets the queued entries of a database that is dropped or no longer profiled.
   void Forget(std::string_view database);
 
   struct Figures {

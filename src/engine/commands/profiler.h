@@ -1,4 +1,4 @@
-// Profiler: which operations are written down, in the log and in system.profile.
+// Profiler: decides which operations are recorded, in the log and in system.profile.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace braid::commands {
 
-/// What `profile` sets. Level and filter are a database's own, the rest is the server's, as in MongoDB.
+/// The settings of `profile`. Level and filter are per database, the rest is per server, as in MongoDB.
 struct ProfileSettings {
   int level = 0;  // 0: nothing in system.profile, 1: slow operations, 2: all of them
   int64_t slow_millis = 100;
@@ -40,10 +40,10 @@ class Profiler {
   /// The database is dropped: level 0, no filter.
   void Forget(std::string_view database);
 
-  /// The moment from which an operation that starts now is written down; max(): it will not be.
+  /// The moment from which an operation that starts now is recorded; max() if it will not be.
   std::chrono::steady_clock::time_point RecordedFrom(std::string_view database,
                                                      std::chrono::steady_clock::time_point started) const;
-  /// The operation has ended after that moment.
+  /// Records an operation that has ended after that moment.
   void Record(const OperationRecord& record);
 
   ProfileWriter& writer() { return writer_; }

@@ -34,7 +34,8 @@ class QuerySampler {
 
   explicit QuerySampler(const Clock& clock) : clock_(clock) {}
 
-  /// False: nothing is recorded, nothing else need be asked. The price of this class while it is not used.
+  /// False if nothing is recorded: then no other function need be called. This is the only cost of the class while it
+  /// is not used.
   bool active() const { return active_.load(std::memory_order_relaxed); }
 
   /// Returns what was configured before, if anything was.

@@ -37,7 +37,7 @@ void RecordRead(const Target& target, const Value& filter) {
 void RecordFind(const Target& target) { RecordRead(target, target.request.body.Find("filter")); }
 void RecordQueried(const Target& target) { RecordRead(target, target.request.body.Find("query")); }
 
-// A $match at the start is what the shards are asked.
+// A $match at the start is the filter that the shards get.
 void RecordAggregate(const Target& target) {
   const Value stages = target.request.body.Find("pipeline");
   const Value first = stages.Is(Type::kArray) && !stages.AsView().empty() ? stages.AsView().begin()->value : Value();

@@ -1,4 +1,4 @@
-// What of a command is recorded for choosing a shard key: which documents it asks for, not what it stores.
+// Records the part of a command that matters for choosing a shard key: which documents it asks for, not what it stores.
 #pragma once
 
 namespace braid::commands {

@@ -1,4 +1,4 @@
-// Request, Reply and Client: what the wire hands to the commands and gets back.
+// Request, Reply and Client: the interface between the wire and the commands.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,15 @@ struct Request {
   bool reply_wanted = true;   // false: moreToCome was set
 };
 
-/// The answer. `durable_at` tells the wire how long to hold it back (E4): until the log is synced past that position; 0
-/// at once.
+/// The answer. `durable_at` tells the wire how long to hold the reply back (E4): until the log is synced past that
+/// position; 0: not at all.
 struct Reply {
   bson::Document body;
   uint64_t durable_at = 0;
   bool close_connection = false;  // configureFailPoint's closeConnection
 };
 
-/// What the server knows of one connection; owned by the wire, changed only by the connection's own requests.
+/// The server's state of one connection; owned by the wire, changed only by the connection's own requests.
 struct Client {
   int64_t id = 0;
   std::string remote;                    // "127.0.0.1:51234", "embedded"

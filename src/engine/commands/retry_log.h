@@ -10,9 +10,9 @@ class RetryLog {
  public:
   RetryLog(Transactions::Checkout& session, txn::Context& context);
 
-  /// The result that the statement had when it was first run; null: it was not.
+  /// The result of the statement's first run; null if it was not run.
   const bson::Document* Find(int32_t statement);
-  /// It is done: to be called before the commit that has its changes.
+  /// Notes that the statement is done; must be called before the commit of its changes.
   void Note(int32_t statement, bson::Document result = {});
 
   /// retriedStmtIds: […] if there were any.

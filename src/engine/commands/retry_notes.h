@@ -18,15 +18,15 @@ namespace braid::commands {
 class RetryNotes {
  public:
   bool empty() const { return runs_.empty(); }
-  /// The result that the statement had; null: it was not run.
+  /// The result of the statement; null if it was not run.
   const bson::Document* Find(int32_t statement) const;
   void Add(int32_t statement, bson::Document result);
 
   /// Adds what is new since the last call to a commit, and removes from the store what was forgotten.
   void Store(storage::WriteSet& writes, std::string_view lsid, int64_t number);
-  /// Reads what the store has, in place of what is known here.
+  /// Replaces the notes in memory by those of the store.
   Status Load(const storage::Store& store, std::string_view lsid, int64_t number);
-  /// The number is superseded: its notes go with the next Store().
+  /// Called when the number is superseded: its notes are removed by the next Store().
   void Forget(std::string_view lsid, int64_t number);
 
  private:

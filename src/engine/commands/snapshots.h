@@ -10,8 +10,8 @@
 
 namespace braid::commands {
 
-/// Any thread. A state can be read again if a snapshot read was told its time before; it is kept for five minutes after
-/// its last use, and the oldest go first if there are many.
+/// Any thread. A state can be read again if a snapshot read got its time before; it is kept for five minutes after its
+/// last use, and the oldest are dropped first if there are many.
 class Snapshots {
  public:
   explicit Snapshots(const Clock& clock) : clock_(clock) {}

@@ -11,7 +11,7 @@ namespace braid::commands {
 
 struct EngineParts;
 
-constexpr std::string_view kMongoVersion = "7.0.14";  // whose behaviour is claimed
+constexpr std::string_view kMongoVersion = "7.0.14";  // the version of MongoDB that Braid presents itself as
 constexpr std::string_view kBraidVersion = "0.1.0";
 constexpr int32_t kWireVersionMax = 21;
 

@@ -54,7 +54,7 @@ Result<Transactions::Checkout> Transactions::CheckOut(std::string_view lsid, txn
     if (const auto at = slots_.find(name); at != slots_.end()) {
       std::vector<txn::Operation*>& waiting = at->second->waiting;
       std::erase(waiting, &operation);
-      // The one that was woken gives up: the next one has to know.
+      // The woken request gives up, so the next one must be woken.
       if (!status.ok() && !at->second->busy && !waiting.empty()) waiting.front()->Wake();
     }
     BRAID_CHECK_OK(status);
@@ -138,7 +138,7 @@ Status Transactions::Commit(Checkout& session, int64_t number) {
   if (number == work.number && work.state == State::kCommitted) return {};
   BRAID_CHECK_OK(CheckOpen(work, number));
   txn::Context& context = *work.context;
-  // A transaction that wrote nothing has nothing that a second commit could ask for.
+  // For a transaction without writes no note is needed that a second commit could ask for.
   if (context.changes_something()) {
     work.state = State::kCommitted;
     Store(context.writes(), session.lsid(), work, context.now_millis());
@@ -254,7 +254,7 @@ std::vector<Transactions::Name> Transactions::Sweep() {
   return aborted;
 }
 
-// Of sessions that this run of the server has not met: those that it has are forgotten when they end.
+// Only sessions that this run of the server has not seen: the others are forgotten when they end.
 void Transactions::RemoveOldNotes() {
   const int64_t oldest = shared_.clock.NowMillis() - int64_t{kSessionTimeoutMinutes} * 60'000;
   storage::WriteSet writes(shared_.store);

@@ -1,4 +1,4 @@
-// Transactions: what the transaction numbers of sessions stand for: a retryable write or a transaction, whether it is
+// Transactions: the meaning of the sessions' transaction numbers: a retryable write or a transaction, whether it is
 // open, and how it ended. Kept over a restart as far as a client may ask again (keys.h 't').
 #pragma once
 
@@ -56,7 +56,7 @@ class Transactions {
     std::string lsid_;
     NumberedWork* work_;
   };
-  /// Waits while another request of the same session is at it: a retry that came before the first try has ended.
+  /// Waits while another request of the same session uses it: a retry may come before the first attempt has ended.
   Result<Checkout> CheckOut(std::string_view lsid, txn::Operation& operation);
 
   /// Begins what the number stands for. kTransactionTooOld for a lower number than the newest;
@@ -69,26 +69,27 @@ class Transactions {
   /// Commits an open transaction; the note that it did is part of the commit. Again for one that is committed: OK.
   Status Commit(Checkout& session, int64_t number);
   Status Abort(Checkout& session, int64_t number);
-  /// A retryable write has failed: only those of its statements are done that were committed.
+  /// Called when a retryable write has failed: only its committed statements are done.
   void ForgetUncommitted(Checkout& session) const;
 
-  /// A statement of an open transaction has come over this connection.
+  /// Notes the connection that carried a statement of an open transaction.
   static void NoteStatement(NumberedWork& work, int64_t connection);
   /// The connection is closed: a transaction of the session whose last statement it carried is aborted unless another
   /// statement arrives within a second.
   void NoteClosed(std::string_view lsid, int64_t connection);
   /// Aborts the session's open transaction, now or when the request that uses it ends.
   void Kill(std::string_view lsid);
-  /// The session is over: nobody can ask for its numbers any more.
+  /// Called when the session has ended: its numbers are forgotten.
   void Forget(const std::vector<std::string>& lsids);
   struct Name {
     std::string lsid;
     int64_t number;
   };
-  /// Aborts what has been open for too long, and tells which; removes notes of sessions that are over.
+  /// Aborts transactions that have been open for too long, and returns their sessions; removes notes of sessions that
+  /// have ended.
   std::vector<Name> Sweep();
 
-  /// What a retryable write or a commit leaves in the store.
+  /// The record that a retryable write or a commit leaves in the store.
   static void Store(storage::WriteSet& writes, std::string_view lsid, NumberedWork& work, int64_t now_millis);
 
   /// An open transaction that waits for its next statement.

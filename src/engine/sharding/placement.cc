@@ -107,7 +107,7 @@ Status Placement::Merge(std::string_view begin, std::string_view end) {
       return {Code::kIllegalOperation, "the chunks of the range are not on one shard, or are being moved"};
     }
   }
-  Bump(&chunks[first], false);  // while those that go are still there: higher than theirs too
+  Bump(&chunks[first], false);  // before the merged chunks are removed: higher than theirs, too
   chunks.erase(chunks.begin() + static_cast<ptrdiff_t>(first) + 1, chunks.begin() + static_cast<ptrdiff_t>(last));
   BRAID_ASSERT(IsWhole());
   return {};

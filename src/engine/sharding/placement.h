@@ -1,4 +1,4 @@
-// Placement: which shard has which range of a collection's shard key: its table of chunks.
+// Placement: a collection's shard key and its table of chunks, which says which shard has which range of keys.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,8 @@ struct Placement {
   ShardNumbers Shards() const;
   void AddShardsOf(std::string_view begin, std::string_view end, ShardNumbers* shards) const;
   bool is_moving() const;
-  /// The chunks cover all keys, each key once, and none comes from the shard that it goes to. True of every placement
-  /// that is shown.
+  /// Whether the chunks cover all keys, each key once, and none moves to the shard that it comes from. True for every
+  /// published placement.
   bool IsWhole() const;
 
   /// Cuts the chunk that holds the bound; nothing if a chunk begins there already. kBadValue for bounds that do not
@@ -82,8 +82,8 @@ void AddShard(ShardNumber shard, ShardNumbers* shards);
 bson::Document ToBson(const Placement& placement);
 Result<Placement> ParsePlacement(bson::View stored);
 
-/// What an empty collection starts with, as in MongoDB: with a hashed first field `chunks` ranges of equal width (0:
-/// two a shard) dealt out to the shards in order, else one chunk on the primary shard.
+/// The chunks of an empty collection, as in MongoDB: with a hashed first field `chunks` ranges of equal width (0: two
+/// per shard), assigned to the shards in order, else one chunk on the primary shard.
 Status SplitInitially(const ShardNumbers& shards, ShardNumber primary, uint32_t chunks, Placement* placement);
 
 }  // namespace braid::sharding

@@ -1,4 +1,4 @@
-// ShardFigures: how much each shard had to do for one collection.
+// ShardFigures: the number of operations of each shard for one collection.
 #pragma once
 
 #include <array>

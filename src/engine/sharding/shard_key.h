@@ -1,4 +1,4 @@
-// ShardKey: which fields of a document say where it lives (E2).
+// ShardKey: the fields of a document that determine its shard (E2).
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class ShardKey {
   };
 
   ShardKey() = default;
-  /// kBadValue, or what MongoDB says of keys that cannot be.
+  /// kBadValue, or MongoDB's error for an invalid key.
   static Result<ShardKey> Parse(bson::View pattern);
 
   bool empty() const { return fields_.empty(); }

@@ -67,7 +67,7 @@ Status Context::Lock(std::string_view key) {
 }
 
 Status Context::WaitForConflict() {
-  BRAID_ASSERT(!is_transaction() && locked_.empty() && writes_.empty());  // so nobody waits in a circle
+  BRAID_ASSERT(!is_transaction() && locked_.empty() && writes_.empty());  // so there is no cycle of waiting
   BRAID_CHECK_OK(shared_.locks.Wait(owner_, conflict_, *operation_));
   locked_.push_back(conflict_);
   return {};

@@ -1,4 +1,4 @@
-// Context: what one request carries from commands/ down to storage/: snapshot, write set, locks, deadline, session.
+// Context: the state of one request from commands/ down to storage/: snapshot, write set, locks, deadline, session.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct Shared {
 class Context {
  public:
   enum class Kind { kStatement, kTransaction };
-  /// A transaction may not change what was changed since its snapshot (LockTable).
+  /// A transaction may not change documents that were changed since its snapshot (LockTable).
   Context(Shared& shared, Operation& operation, Kind kind = Kind::kStatement);
   ~Context();  ///< aborts what was not committed
   Context(const Context&) = delete;
@@ -46,20 +46,20 @@ class Context {
   Shared& shared() { return shared_; }
   Operation& operation() { return *operation_; }
   Status Check() { return operation_->Check(); }
-  /// The next request of a transaction takes over.
+  /// Hands the context to the next request of a transaction.
   void Enter(Operation& operation);
   int64_t now_millis() const { return now_millis_; }  ///< fixed for the request: $$NOW, TTL visibility
 
   /// Fixes the read view from here on, unless it is fixed already; a statement that only reads takes one at its start.
   void FixSnapshot();
-  /// Goes on in a read view that was handed over before.
+  /// Continues with a read view that was handed over before.
   void UseSnapshot(storage::Snapshot snapshot) { snapshot_ = std::move(snapshot); }
   const storage::Snapshot& snapshot() const { return snapshot_; }
   /// Hands the read view over to a cursor that lives on.
   storage::Snapshot TakeSnapshot() { return std::move(snapshot_); }
 
   storage::WriteSet& writes() { return writes_; }
-  /// The write set is about to grow: kExceededMemoryLimit if the server has no memory left for it.
+  /// Call before the write set grows: kExceededMemoryLimit if the server has no memory left for it.
   Status ChargeWrites(size_t more) { return writes_charge_.Set(shared_.memory, writes_.bytes() + more); }
   Result<bool> Get(std::string_view key, storage::Buffer* out) const;
   /// `spare`: of this context and no longer needed, to be used again; may be null.
@@ -70,8 +70,8 @@ class Context {
 
   /// kWriteConflict at once if another owner has it, or has changed it since a transaction's snapshot (LockTable).
   Status Lock(std::string_view key);
-  /// Of a statement that has let go of everything after a kWriteConflict: waits until it has the key that it could not
-  /// lock.
+  /// For a statement that has released everything after a kWriteConflict: waits until it holds the key that it could
+  /// not lock.
   Status WaitForConflict();
 
   // Of a transaction (transaction.cc): collections that it made and nobody else sees yet, and those that it wrote to.
@@ -79,30 +79,30 @@ class Context {
   catalog::CollectionPtr FindDraft(const catalog::Namespace& ns) const;
   /// Adds a draft, or puts a changed one in its place.
   void KeepDraft(catalog::CollectionPtr draft);
-  /// There is something to commit.
+  /// True if there is something to commit.
   bool changes_something() const { return !writes_.empty() || !drafts_.empty(); }
-  /// It is about to write there: the description must not have changed when it commits.
+  /// Notes that it is about to write there: the description must not have changed when it commits.
   Status NoteWriter(const catalog::CollectionPtr& collection);
 
   /// Per collection change of the figures, folded into the write set's counters at Commit.
   void CountDocument(const catalog::CollectionPtr& collection, storage::ShardNumber shard, int64_t documents,
                      int64_t bytes);
 
-  /// The index has met arrays in these fields: known to planners at once, committed with the write set. The key of the
-  /// bits must be locked (records.cc).
+  /// Notes that the index has met arrays in these fields: planners see it at once, and it is committed with the write
+  /// set. The key of the bits must be locked (records.cc).
   void NoteMultikey(std::shared_ptr<const catalog::Index> index, uint64_t bits);
 
   /// Commits the write set and releases the locks; on an error the write set is gone too. The latest position is kept
   /// for the reply (durable_at). A transaction whose collections have changed meanwhile is kWriteConflict.
   Status Commit();
   void Abort();
-  /// What a statement does at its end, or in the middle of a long one: commits; lets go of what it only looked at. In a
-  /// transaction both wait for the transaction's end.
+  /// Called at the end of a statement, or in the middle of a long one: commits, and releases the locks on documents
+  /// that were only read. In a transaction both happen at its end.
   Status CommitStatement() { return is_transaction() ? Status() : Commit(); }
   void AbortStatement() {
     if (!is_transaction()) Abort();
   }
-  /// Runs before every commit that has something to commit: what belongs to it is added there (retryable writes).
+  /// Runs before every commit that is not empty, to add further changes to it (retryable writes).
   void BeforeCommit(std::function<void(storage::WriteSet&)> add) { before_commit_ = std::move(add); }
   storage::LogPosition position() const { return position_; }
   void NotePosition(storage::LogPosition position) { position_ = std::max(position_, position); }

@@ -1,7 +1,8 @@
 // Index builds. The order of things keeps every document in the index:
-//   1. the index is announced under the gate: every write from here on keeps it, none is under way without knowing it;
-//   2. the documents are walked in batches; each is locked, read again and put in. Whoever changes it before or after
-//      finds the same state of index and document;
+//   1. the index is announced under the gate: every later write maintains it, and no write is in progress without
+//   knowing it;
+//   2. the documents are walked in batches; each is locked, read again and put in. A writer that changes it before or
+//      after finds a consistent state of index and document;
 //   3. the index is shown to readers, under the gate again.
 #include "engine/txn/index_build.h"
 
@@ -106,7 +107,7 @@ class Build {
   const std::vector<uint32_t> numbers_;
 };
 
-/// The specifications that are not there yet. `wait`: somebody else is building one of them.
+/// The specifications that do not exist yet. `wait`: another request is building one of them.
 Result<std::vector<IndexSpec>> NewOnes(const catalog::Collection& collection, const std::vector<IndexSpec>& specs,
                                        bool* wait) {
   std::vector<IndexSpec> fresh;
@@ -157,7 +158,8 @@ Result<IndexBuildResult> BuildIndexes(Context& context, const Namespace& ns, con
       started = *std::move(change);
       break;
     }
-    if (change.error().code() != Code::kIndexAlreadyExists) return change.error();  // else: somebody was quicker
+    if (change.error().code() != Code::kIndexAlreadyExists)
+      return change.error();  // otherwise another request was faster
   }
   std::vector<uint32_t> numbers;
   const auto& indexes = started.collection->indexes;

@@ -1,4 +1,4 @@
-// Index builds: fill new indexes from existing documents while writers go on.
+// Index builds: fill new indexes from existing documents while writers continue.
 #pragma once
 
 #include "engine/txn/context.h"
@@ -13,7 +13,7 @@ struct IndexBuildResult {
 
 /// createIndexes: identical ones are skipped, conflicting ones refused (85, 86), the rest is built together in one
 /// scan. Progress in context.operation(). Writers are held up only while the index is announced. On any error
-/// (duplicate, parallel arrays, killed) nothing of it stays.
+/// (duplicate, parallel arrays, killed) everything is undone.
 Result<IndexBuildResult> BuildIndexes(Context& context, const catalog::Namespace& ns,
                                       const std::vector<catalog::IndexSpec>& specs);
 

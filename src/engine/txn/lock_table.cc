@@ -40,7 +40,7 @@ Status LockTable::Wait(LockOwner owner, uint64_t hash, Operation& operation) {
   const MutexLock lock(stripe.mu);
   const auto [holder, is_free] = stripe.held.try_emplace(hash, owner);
   if (is_free) return {};
-  BRAID_ASSERT(holder->second != owner);  // it would wait for itself
+  BRAID_ASSERT(holder->second != owner);  // otherwise it would wait for itself
   stripe.waiting[hash].push_back(&waiter);
   ++operation.cost.conflicts;
   waiting_.fetch_add(1, std::memory_order_relaxed);
@@ -78,7 +78,7 @@ Status LockTable::AwaitGrant(Stripe& stripe, uint64_t hash, Waiter& waiter) {
   }
 }
 
-// The key belongs to the first that waits for it, or to nobody.
+// The key goes to the first waiter, or becomes free.
 void LockTable::Release(Stripe& stripe, LockOwner owner, uint64_t hash) {
   const auto held = stripe.held.find(hash);
   BRAID_ASSERT(held != stripe.held.end() && held->second == owner);

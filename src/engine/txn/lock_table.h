@@ -1,6 +1,6 @@
-// LockTable: which keys are being changed. Held from before a key is read for a change until the change is committed.
-// Which statements wait for them, in order. And which keys were changed lately, for transactions that read an older
-// state and must not change them too.
+// LockTable: the keys that are being changed, the statements that wait for them in order, and the keys that were
+// changed recently, for transactions that read an older state and must not change them, too. A lock is held from before
+// a key is read for a change until the change is committed.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ namespace braid::txn {
 
 using LockOwner = uint64_t;
 
-/// A key that another owner holds is kWriteConflict at once, and the caller decides whether to let go of its own locks
+/// A key that another owner holds is kWriteConflict at once, and the caller decides whether to release its own locks
 /// and wait for the key (a plain statement) or to give up (a transaction). So there is no cycle of waiting. Statements
 /// that wait get the key one after another in the order in which they came: a lock that is released belongs to the
-/// first of them at once. Keys are locked by a 64-bit hash: two keys that collide only conflict without need. Any
-/// thread.
+/// first of them at once. Keys are locked by a 64-bit hash: two keys with the same hash only cause an unnecessary
+/// conflict. Any thread.
 class LockTable {
  public:
   static uint64_t HashOf(std::string_view key);
@@ -37,10 +37,10 @@ class LockTable {
   /// True if the lock is new, false if `owner` held it already. kWriteConflict also if the key was changed after
   /// `read_at`, the position of an open view; or may have been: if very many keys were changed, not all are remembered.
   Result<bool> Lock(LockOwner owner, uint64_t hash, storage::LogPosition read_at = kNewest);
-  /// Waits until `owner`, who holds nothing, has the key. The error of `operation` if that ends first; then it has
-  /// not.
+  /// Waits until `owner`, which must hold no lock, has the key. Returns the error of `operation` if that ends first;
+  /// then it does not have the key.
   Status Wait(LockOwner owner, uint64_t hash, Operation& operation);
-  /// What waiting has come to.
+  /// Figures about waiting.
   struct Figures {
     int64_t waiting = 0;  // now
     uint64_t waits = 0;   // that are over
@@ -48,7 +48,7 @@ class LockTable {
   };
   Figures figures() const;
 
-  /// Lets go of keys that `owner` holds. `changed_at` is the commit that changed them; 0: none did.
+  /// Releases keys that `owner` holds. `changed_at` is the commit that changed them; 0 if none did.
   void Unlock(LockOwner owner, std::span<const uint64_t> hashes, storage::LogPosition changed_at);
 
  private:

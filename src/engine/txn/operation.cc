@@ -32,7 +32,7 @@ Status Operation::Check() {
 
 Status Operation::CheckNow() {
   if (clock->Now() < deadline) return {};
-  checks_ = 0;  // and say so again at the next check
+  checks_ = 0;  // and report it again at the next check
   return Status(Code::kMaxTimeMSExpired, "operation exceeded time limit");
 }
 

@@ -19,7 +19,7 @@
 
 namespace braid::txn {
 
-/// What an operation has cost so far: for the log of slow operations and the profiler.
+/// The cost of an operation so far, for the log of slow operations and the profiler.
 struct OperationCost {
   uint64_t keys_examined = 0;
   uint64_t documents_examined = 0;
@@ -33,7 +33,7 @@ struct OperationCost {
 struct Operation final : Waiter {
   int64_t id = 0;
   int64_t connection = 0;
-  // What these point at outlives the operation: the connection and the request's message.
+  // These point into the connection and the request's message, which outlive the operation.
   std::string_view client;
   std::string_view application;
   std::string_view database;
@@ -46,7 +46,7 @@ struct Operation final : Waiter {
   std::atomic<uint64_t> progress_done{0};  // an index build's documents
   std::atomic<uint64_t> progress_total{0};
   const char* message = "";               // what the progress is of
-  bool gives_way = false;                 // lets others go first when it runs long: it holds no lock then
+  bool gives_way = false;                 // gives way to others when it runs long: it holds no lock then
   const Clock* clock = &Clock::System();  // of `started` and `deadline`
   OperationCost cost;
   /// From this moment on the operation is one that is logged or profiled, and worth describing.
@@ -76,8 +76,8 @@ struct Operation final : Waiter {
   size_t place_ = 0;  // in the owner's list; guarded by its mutex too
 };
 
-/// What an operation computes: stops when the operation is to stop. Measures its CPU time: from the first question
-/// whether it is to stop, so that those that are quick are not made slower by it.
+/// The computing of an operation, which stops when the operation has to stop. Measures its CPU time, beginning with the
+/// first check whether it must stop, so that quick operations are not slowed down.
 class OperationWork final : public Work {
  public:
   OperationWork(Operation& operation, MemoryBudget* budget) : Work(budget), operation_(operation) {}
@@ -137,7 +137,7 @@ class Operations {
   int64_t last_id_ BRAID_GUARDED_BY(mu_) = 0;
   std::vector<Operation*> running_ BRAID_GUARDED_BY(mu_);
   bool stopping_ BRAID_GUARDED_BY(mu_) = false;
-  int64_t timed_waits_ BRAID_GUARDED_BY(mu_) = 0;  // operations that wait, but not for ever
+  int64_t timed_waits_ BRAID_GUARDED_BY(mu_) = 0;  // waiting operations with a deadline
   CondVar watch_;
   std::thread watcher_;  // wakes those whose time is over
 };

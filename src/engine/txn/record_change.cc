@@ -16,7 +16,7 @@ using catalog::Index;
 using catalog::IndexEntries;
 using catalog::IndexEntry;
 
-/// True if both versions have the same single key: what most updates leave every index but one with.
+/// True if both versions have the same single key, as for most indexes in most updates.
 bool SamePlainKey(const catalog::IndexSpec& spec, const bson::View* before, const bson::View* after) {
   if (before == nullptr || after == nullptr || spec.partial_filter) return false;
   std::array<bson::Value, query::KeyPaths::kPathsMax> a;
@@ -32,8 +32,8 @@ std::string ShardBytes(storage::ShardNumber shard) {
   return {static_cast<char>(shard >> 8), static_cast<char>(shard & 0xff)};
 }
 
-/// A transaction takes a unique key only if its snapshot shows the key as it is now: kWriteConflict. Its lock does not
-/// tell, because a key that is given up is not locked.
+/// A transaction takes a unique key only if its snapshot shows the key as it is now: kWriteConflict. The lock is not
+/// enough, because a released key is not locked.
 Status CheckUnchanged(Context& context, std::string_view key, bool found, const storage::Buffer& newest) {
   if (!context.is_transaction() || context.snapshot().empty()) return {};
   storage::Buffer seen;
@@ -81,8 +81,8 @@ Status RecordChange::CheckUnique(const Index& index, const IndexEntry& entry, co
   return {};
 }
 
-/// The keys over all shards tell, once they are complete. Before that every document is on one shard or, while all of
-/// them move, on one of two: the shards' own entries tell.
+/// Checks the entries over all shards, once they are complete. Before that every document is on one shard or, during a
+/// move, on one of two, so the shards' own entries are checked.
 Status RecordChange::CheckEverywhere(const Index& index, const IndexEntry& entry, storage::ShardNumber shard,
                                      bool* skip) {
   const sharding::Placement& placement = *collection_->placement;

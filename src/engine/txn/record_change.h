@@ -1,6 +1,6 @@
-// RecordChange: everything that one write of a document takes with it: entries of every index, keys that are unique
-// over all shards, the document itself, counters. It first computes and checks everything, locks included, and then
-// writes: so an error leaves nothing of the document behind.
+// RecordChange: all changes of one document write: entries of every index, keys that are unique over all shards, the
+// document itself, counters. It first computes and checks everything, locks included, and then writes: so an error
+// leaves no partial change.
 #pragma once
 
 #include "engine/catalog/index_keys.h"
@@ -8,7 +8,7 @@
 
 namespace braid::txn {
 
-/// Where a version of a document is, or is to be.
+/// The place of a version of a document.
 struct Version {
   const bson::View* document = nullptr;  // null: there is no such version
   storage::ShardNumber shard = 0;
@@ -30,7 +30,7 @@ class RecordChange {
   const std::string& id_key() const { return id_key_; }
 
  private:
-  /// What a write changes in one index.
+  /// The changes of a write in one index.
   struct IndexChange {
     std::shared_ptr<const catalog::Index> index;
     std::vector<std::string> removed;         // keys, whole

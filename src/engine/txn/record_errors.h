@@ -1,4 +1,4 @@
-// The errors of a write that break a rule of the collection: duplicate keys, documents that fail validation.
+// The errors of a write that breaks a rule of the collection: duplicate keys, documents that fail validation.
 #pragma once
 
 #include "engine/catalog/collection.h"

@@ -57,13 +57,13 @@ Result<std::optional<storage::ShardNumber>> GlobalPlace(Context& context, const 
                                                  static_cast<unsigned char>(bytes[1])));
 }
 
-/// The shards where a document may be if it is not where it was thought to be.
+/// The shards where a document may be if it is not on the expected one.
 Result<sharding::ShardNumbers> OtherPlaces(Context& context, const Collection& collection, std::string_view id_key,
                                            storage::Buffer* buffer) {
   if (!collection.placement->keeps_global_keys()) return collection.placement->Shards();
   BRAID_TRY(const auto place, GlobalPlace(context, collection, id_key, buffer));
   if (place) return sharding::ShardNumbers{*place};
-  // Without an entry it can only be where its _id puts it, or nowhere.
+  // Without an entry it can only be on the shard that follows from its _id, or not exist.
   return collection.placement->key.is_of_id() ? collection.placement->Shards() : sharding::ShardNumbers();
 }
 

@@ -13,7 +13,7 @@ std::string IdKey(const bson::Value& id, const bson::Collation* collation = null
 std::string DocumentKey(const catalog::Collection& collection, storage::ShardNumber shard, const bson::Value& id);
 
 /// Locks the document for a change, wherever it is, and reads its newest committed version (or this context's own).
-/// Returns the shard it was found on; nothing if there is no such document (its key stays locked). `guess` is looked at
+/// Returns the shard it was found on; nothing if there is no such document (its key stays locked). `guess` is read
 /// first.
 Result<std::optional<storage::ShardNumber>> ReadForChange(Context& context, const catalog::Collection& collection,
                                                           std::string_view id_key, storage::ShardNumber guess,
@@ -45,8 +45,8 @@ struct WriteOptions {
 
 /// `document` has its _id first and was checked (update::PrepareForInsert). kDuplicateKey with keyPattern and keyValue
 /// in the details, for _id and every unique index; kDocumentValidationFailure with errInfo. On an error nothing of this
-/// document stays in the write set; its locks do. An expired document (TTL) that stands in the way of an _id or unique
-/// key is removed first.
+/// document stays in the write set; its locks do. An expired document (TTL) with the same _id or unique key is removed
+/// first.
 Status Insert(Context& context, const catalog::CollectionPtr& collection, bson::View document,
               const WriteOptions& options = {});
 /// The caller holds the lock and has read `before` on `shard`; both have the same _id. Only changed index entries are
@@ -64,12 +64,12 @@ Status Remove(Context& context, const catalog::CollectionPtr& collection, storag
 Status Move(Context& context, const catalog::CollectionPtr& collection, storage::ShardNumber from,
             storage::ShardNumber to, bson::View document);
 
-/// What an index build does for each document: its entries in this index, written where they are not yet. The caller
-/// holds the lock and has read `document` on `shard`.
+/// Used by an index build for each document: writes its missing entries in this index. The caller holds the lock and
+/// has read `document` on `shard`.
 Status AddToIndex(Context& context, const catalog::CollectionPtr& collection,
                   const std::shared_ptr<const catalog::Index>& index, storage::ShardNumber shard, bson::View document);
-/// What the preparation of sharding does for each document: the entries that keep _id and unique keys unique over all
-/// shards. kDuplicateKey cannot be: they were unique on the one shard.
+/// Used by the preparation of sharding for each document: writes the entries that keep _id and unique keys unique over
+/// all shards. kDuplicateKey is not possible, because they were unique on the one shard.
 Status AddGlobalKeys(Context& context, const catalog::CollectionPtr& collection, storage::ShardNumber shard,
                      bson::View document);
 

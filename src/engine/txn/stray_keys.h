@@ -1,5 +1,5 @@
-// Stray keys: whether the store holds anything that belongs to nothing. The rest of what `braid verify` reads, beside
-// the documents and entries of collections (validate.h).
+// Stray keys: finds keys of the store that belong to nothing. The part of `braid verify` besides the documents and
+// entries of collections (validate.h).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace braid::txn {
 
 struct StrayKeysReport {
   uint64_t keys = 0;                // that were read
-  std::vector<std::string> errors;  // at most kErrorsMax of them; empty: all is well
+  std::vector<std::string> errors;  // at most kErrorsMax of them; empty: no errors
   static constexpr size_t kErrorsMax = 20;
 };
 

@@ -41,7 +41,7 @@ Status Context::NoteWriter(const catalog::CollectionPtr& collection) {
 }
 
 // In the order of the collections' numbers, as the catalogue takes the gates of two, and before the catalogue's mutex,
-// so nobody can wait in a circle.
+// so there is no cycle of waiting.
 Result<storage::LogPosition> Context::CommitUnderGates() {
   std::vector<Gate::Pass> gates;
   for (const auto& [number, collection] : written_) {
@@ -56,7 +56,7 @@ Status Context::CommitTransaction() {
   if (before_commit_) before_commit_(writes_);
   AddFigures();
   if (changes_something()) BRAID_CHECK_OK(FinishCommit(CommitUnderGates()));
-  Abort();  // lets go of the rest
+  Abort();  // releases the rest
   return {};
 }
 

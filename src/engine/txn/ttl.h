@@ -1,4 +1,4 @@
-// TTL: removes documents whose time is over, in the background.
+// TTL: removes expired documents in the background.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,12 @@ class TtlSweeper {
  public:
   explicit TtlSweeper(Shared& shared);
   ~TtlSweeper();  ///< stops and joins
-  /// One pass over everything; for tests and the thread. Documents removed.
+  /// One pass over all TTL indexes; for tests and the thread. Returns the number of documents removed.
   Result<uint64_t> Sweep();
   uint64_t passes() const { return passes_; }
   uint64_t removed() const { return removed_; }
-  /// How long ago the last whole pass began: what had expired before is removed, unless it was in use then.
+  /// How long ago the last complete pass began: documents that had expired before are removed, unless they were locked
+  /// then.
   std::chrono::milliseconds lag() const;
 
  private:

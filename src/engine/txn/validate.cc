@@ -69,7 +69,7 @@ class Validation {
     return cursor->status();
   }
 
-  /// On the shard that the table of chunks says, and known there to whoever looks for its _id or a unique key.
+  /// Checks that a document is on the shard of its chunk, and that its _id and unique keys lead there.
   Status CheckPlace(storage::ShardNumber shard, bson::View document) {
     const sharding::Placement& placement = *collection_.placement;
     const bson::Value id = document.Find("_id");

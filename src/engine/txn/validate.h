@@ -1,4 +1,4 @@
-// Validate: whether the indexes of a collection say what its documents say.
+// Validate: checks that the indexes of a collection agree with its documents.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ struct ValidationReport {
     uint64_t keys = 0;
   };
   std::vector<IndexFigures> indexes;  // in the order of the collection's
-  std::vector<std::string> errors;    // at most kErrorsMax of them; empty: all is well
+  std::vector<std::string> errors;    // at most kErrorsMax of them; empty: no errors
   static constexpr size_t kErrorsMax = 20;
 };
 
 /// Reads the context's snapshot (fixes one if there is none): every document's entries are there with its values, there
-/// are no others, multikey bits are set, and the counters are right. The caller holds the gate, or nobody writes.
+/// are no others, multikey bits are set, and the counters are right. The caller holds the gate, or there is no writer.
 Result<ValidationReport> ValidateCollection(Context& context, const catalog::Collection& collection);
 
 /// OK, or kStorageCorrupt with the differences.

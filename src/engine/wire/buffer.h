@@ -1,4 +1,4 @@
-// Buffer: bytes that are not zeroed before they are filled, so that room asked for but never written costs no memory.
+// Buffer: bytes that are not zeroed before they are filled, so that reserved but unwritten room costs no memory.
 #pragma once
 
 #include <cstddef>

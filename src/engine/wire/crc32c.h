@@ -6,7 +6,7 @@
 
 namespace braid::wire {
 
-/// Of `bytes`; to go on over further bytes, pass what came out before as `crc`.
+/// The checksum of `bytes`; to continue over further bytes, pass the previous result as `crc`.
 uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
 
 namespace internal {

@@ -1,4 +1,5 @@
-// Exchange: one connection's conversation without its transport: the bytes of a request in, the bytes of a reply out.
+// Exchange: the requests and replies of one connection without its transport: the bytes of a request in, the bytes of a
+// reply out.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ class Exchange {
   /// Parses one whole message; one that is larger than `bytes_max` when it is decompressed is an error. An error
   /// becomes the reply, and Run() does nothing.
   void Read(std::string_view message, uint64_t bytes_max = kMessageBytesMax);
-  /// The status becomes the reply to a message that was not read; `head` are its first bytes, the header at least.
+  /// Makes the status the reply to a message that was not read; `head` is its first bytes, at least the header.
   void Refuse(std::string_view head, const Status& status);
   void Run(commands::Client& client);
   /// Compresses a large reply, on the thread of the request rather than that of the sender.
@@ -35,7 +36,7 @@ class Exchange {
   /// Builds the reply's bytes; false if there is nothing to send.
   bool Frame();
   const ReplyFrame& frame() const { return frame_; }
-  /// The request is not needed any more: gives back what a large one took.
+  /// Called when the request is no longer needed: releases the memory of a large one.
   void ForgetRequest();
   /// The same for the reply, and for the request if that was not forgotten.
   void Finish();
@@ -44,7 +45,7 @@ class Exchange {
   std::string_view command() const { return message_.request.name; }
   const commands::Request& request() const { return message_.request; }
   const Status& error() const { return error_; }
-  /// Where the log must be durable before the reply may be sent; 0: nothing to wait for.
+  /// The position up to which the log must be durable before the reply may be sent; 0: nothing to wait for.
   uint64_t durable_at() const { return message_.answerable ? reply_.durable_at : 0; }
   /// True if the connection must be closed after the reply.
   bool close() const { return close_; }

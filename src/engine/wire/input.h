@@ -1,4 +1,4 @@
-// Input: the bytes that came from a client and were not answered yet.
+// Input: the bytes received from a client that were not answered yet.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace braid::wire {
 
-/// Grows as bytes arrive, never on the word of a message's length; gives memory back after large messages. A message
-/// that there is no memory for can be skipped: its bytes are thrown away as they arrive. Not thread-safe.
+/// Grows as bytes arrive, never by a message's claimed length; releases memory after large messages. A message that
+/// there is no memory for can be skipped: its bytes are discarded as they arrive. Not thread-safe.
 class Input {
  public:
   static constexpr size_t kKeptBytesMax = 64 * 1024;  // kept after a message
@@ -55,7 +55,8 @@ class Input {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  /// Gives up the message that has arrived in part, its header at least. Next() has its head once the rest has passed.
+  /// Skips the message that has arrived in part, at least its header. Next() returns its head once the rest has been
+  /// discarded.
   void Skip() {
     Compact();
     const size_t length = ReadHeader(buffer_.View(0, end_)).length;
@@ -68,7 +69,7 @@ class Input {
   /// The next message is the head of one that was skipped.
   bool skipped() const { return !skipped_head_.empty() && skip_left_ == 0; }
 
-  /// The next message is done with.
+  /// Drops the next message, which has been processed.
   void Consume(size_t bytes) {
     if (skipped()) {
       skipped_head_.clear();
@@ -85,7 +86,7 @@ class Input {
   size_t capacity() const { return buffer_.capacity(); }
 
  private:
-  static constexpr size_t kIdleBytes = 4 * 1024;    // held by a connection that does nothing
+  static constexpr size_t kIdleBytes = 4 * 1024;    // kept by an idle connection
   static constexpr size_t kStepBytes = 256 * 1024;  // growth ahead of the bytes that came; then doubling
   static constexpr size_t kHeadBytes = 32;          // of a message that is skipped: header, flags or inner opcode
 

@@ -44,7 +44,8 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  /// A stretch of a request that has had so many turns before. It has TurnOf(turns) until it should give way.
+  /// Queues the next stretch of a request that has had `turns` turns before. It has TurnOf(turns) until it should give
+  /// way.
   void Push(int turns, std::function<void()> stretch) BRAID_EXCLUDES(mu_);
   static std::chrono::microseconds TurnOf(int turns);
 

@@ -17,7 +17,7 @@ using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, boost:
 /// The IP addresses that `text` means; "localhost" is both loopbacks. kBadValue if it is not an address.
 Result<std::vector<boost::asio::ip::address>> AddressesOf(const std::string& text);
 
-/// One listening socket an address, all on the same port (0: a free one). kHostUnreachable says which address failed.
+/// One listening socket per address, all on the same port (0: a free one). kHostUnreachable says which address failed.
 Result<std::vector<Acceptor>> Listen(const std::vector<std::string>& addresses, uint16_t port,
                                      boost::asio::io_context& context);
 

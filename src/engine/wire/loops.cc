@@ -11,9 +11,9 @@
 namespace braid::wire {
 namespace {
 
-constexpr int kQuietTicksMax = 200;  // ticks without a handler before the watcher sleeps until it is woken
+constexpr int kQuietTicksMax = 200;  // idle ticks before the watcher sleeps until it is woken
 
-thread_local std::atomic<int64_t>* busy_since = nullptr;  // of the thread that we are
+thread_local std::atomic<int64_t>* busy_since = nullptr;  // of the current thread
 thread_local bool is_loop_thread = false;
 
 int64_t SteadyNanos() {
@@ -106,7 +106,7 @@ bool Loops::Relieve(Loop& loop, int64_t now) {
   }
   if (stuck == 0) return running > 0;
   if (stuck < loop.workers_.size()) {
-    boost::asio::post(loop.context_, [] {});  // wakes a thread that waits beside the stuck ones, if nobody polls
+    boost::asio::post(loop.context_, [] {});  // wakes a thread that waits beside the stuck ones, if none polls
   } else if (loop.workers_.size() <= static_cast<size_t>(loop.taken_max_)) {  // one more is for those that are quick
     AddWorker(loop);
   }

@@ -18,7 +18,7 @@
 
 namespace braid::wire {
 
-/// Figures of one loop, apart from the other loops' so that counting costs nothing.
+/// Figures of one loop, separate from the other loops' so that counting costs nothing.
 struct LoopFigures {
   std::atomic<uint64_t> bytes_in{0};
   std::atomic<uint64_t> bytes_out{0};
@@ -29,13 +29,12 @@ struct LoopFigures {
 /// One event loop. Its connections' coroutines all run here.
 class alignas(64) Loop {
  public:
-  // A hint of 1 makes a thread that takes one event not wake another for the next: that costs more than most requests.
-  // The loop still locks, so that further threads may join it.
+  // With a hint of 1 a thread that takes one event does not wake another for the next: waking costs more than most
+  // requests. The loop still locks, so that further threads may join it.
   Loop() : context_(1), work_(context_.get_executor()) {}
 
   boost::asio::io_context& context() { return context_; }
-  /// A request wants a thread of the loop. False if as many have one as may: the last thread is for those that are
-  /// quick.
+  /// Asks for a thread of the loop for a request. False if the limit is reached: the last thread is for quick requests.
   bool TryTake() {
     if (taken_.fetch_add(1, std::memory_order_relaxed) < taken_max_) return true;
     GiveBack();
@@ -64,7 +63,7 @@ class alignas(64) Loop {
 };
 
 struct LoopsOptions {
-  /// Event loops. Default 0: one a core.
+  /// Number of event loops. Default 0: one per core.
   size_t loops = 0;
   /// Threads of all loops together that may be inside long handlers, and of the lane; then requests wait. Each loop has
   /// one more for those that are quick. Default 64.
@@ -83,7 +82,7 @@ class Loops {
   Loops(const Loops&) = delete;
   Loops& operator=(const Loops&) = delete;
 
-  /// Ends the loops as soon as the handlers running have returned, and joins the threads.
+  /// Ends the loops as soon as the running handlers have returned, and joins the threads.
   void Stop();
 
   size_t size() const { return loops_.size(); }

@@ -59,7 +59,7 @@ void WriteHeader(const Header& header, char* to) {
 
 namespace {
 
-// A TLS record with a client's hello, where there is no TLS: read as a length it would be waited for.
+// A TLS client hello, although there is no TLS: taken as a length, its first bytes would make the server wait for more.
 bool IsTlsHello(std::string_view bytes) {
   if (bytes.size() < kHeaderBytes || bytes[0] != 0x16 || bytes[1] != 0x03 || bytes[5] != 0x01) return false;
   const int32_t op_code = ReadHeader(bytes).op_code;

@@ -1,4 +1,4 @@
-// Message: the bytes of one request, understood. Pure functions: no sockets, nothing trusted.
+// Message: parses the bytes of one request. Pure functions: no sockets, nothing trusted.
 //
 //   header         int32 messageLength | int32 requestID | int32 responseTo | int32 opCode
 //   OP_MSG         uint32 flags | sections | uint32 crc?
@@ -36,14 +36,15 @@ Header ReadHeader(std::string_view bytes);
 /// Writes kHeaderBytes bytes.
 void WriteHeader(const Header& header, char* to);
 
-/// The whole length of the message that starts with these bytes (at least four); kInvalidLength if outside
-/// kHeaderBytes … bytes_max: then the stream makes no sense any more.
+/// The whole length of the message that starts with these bytes (at least four); kInvalidLength if outside kHeaderBytes
+/// … bytes_max: then the stream cannot be read any further.
 Result<uint32_t> MessageLength(std::string_view bytes, uint32_t bytes_max = kMessageBytesMax);
 /// The size that a whole message claims to have when it is decompressed, header included; 0 if it is not compressed or
 /// too short to say.
 uint64_t UnpackedSize(std::string_view bytes);
 
-/// What Parse found. Filled as far as it got, so that an error can be answered in the form the client understands.
+/// The result of Parse. Filled as far as parsing got, so that an error can be answered in the form that the client
+/// understands.
 struct Message {
   commands::Request request;
   int32_t request_id = 0;
@@ -55,8 +56,8 @@ struct Message {
 /// Reads one whole message. `scratch` takes the decompressed form; the request points into `bytes` or into it.
 Status Parse(std::string_view bytes, Buffer& scratch, Message& message);
 
-/// What is known of a message whose content was not read: enough to answer with an error. `head` are its first bytes,
-/// the header at least. False if the client may not expect an answer, so that the connection has to be closed after it.
+/// Describes a message whose content was not read, enough to answer with an error. `head` is its first bytes, at least
+/// the header. False if the client may not expect an answer, so that the connection has to be closed after it.
 bool ParseHead(std::string_view head, Message& message);
 
 /// True for errors after which the connection must be closed: the message's frame cannot be trusted.

@@ -79,7 +79,7 @@ void ReplyFrame::BuildCompressed(const Message& message, bson::View body, int32_
   head_.push_back(static_cast<char>(*message.compressor));
   Compress(*message.compressor, std::string_view(tail_).substr(kHeaderBytes), head_);
   WriteHeader({static_cast<uint32_t>(head_.size()), reply_id, message.request_id, kOpCompressed}, head_.data());
-  // The reply may wait long for its client: nothing stays but what has to be sent.
+  // The reply may wait long for its client: only the bytes to send are kept.
   if (tail_.capacity() > kKeptBytesMax) std::string().swap(tail_);
   if (head_.capacity() > kKeptBytesMax) head_.shrink_to_fit();
   parts_ = {head_, {}, {}};

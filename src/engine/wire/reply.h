@@ -17,7 +17,7 @@ class ReplyFrame {
   /// if the request was and the command may be. A large body is not copied: it must outlive the use of parts().
   void Build(const Message& message, bson::View body, int32_t reply_id);
 
-  /// What to send, in order; parts may be empty.
+  /// The parts to send, in order; parts may be empty.
   const std::array<std::string_view, 3>& parts() const { return parts_; }
   size_t size() const { return parts_[0].size() + parts_[1].size() + parts_[2].size(); }
 

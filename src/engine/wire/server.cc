@@ -27,7 +27,7 @@ namespace asio = boost::asio;
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr std::chrono::milliseconds kClosedWatchedEvery{200};
-constexpr int kStalledAfterWatches = 10;            // a client that moves nothing for so long is stalled
+constexpr int kStalledAfterWatches = 10;            // a client that transfers nothing for this long is stalled
 constexpr std::chrono::seconds kInterruptGrace{1};  // from the interrupt of running requests to the cut of the sockets
 
 std::string ToText(const asio::ip::tcp::endpoint& endpoint) {
@@ -84,7 +84,7 @@ class Server::Impl final : public SessionHost {
   uint64_t created_ BRAID_GUARDED_BY(mutex_) = 0;
   uint64_t rejected_ BRAID_GUARDED_BY(mutex_) = 0;
   bool stopped_ BRAID_GUARDED_BY(mutex_) = false;
-  std::thread watcher_;  // for clients that have gone while their requests are run; from Serve() on
+  std::thread watcher_;  // finds clients that have gone while their requests run; from Serve() on
 };
 
 Status Server::Impl::Listen() {
@@ -137,7 +137,7 @@ void Server::Impl::Admit(Loop& loop, Socket socket, std::string remote) {
   {
     const uint32_t allowed = connections_max_.load(std::memory_order_relaxed);
     const MutexLock lock(mutex_);
-    if (sessions_.size() >= refused_now_ + allowed) {  // a refusal is counted before its session is there
+    if (sessions_.size() >= refused_now_ + allowed) {  // a refusal is counted before its session exists
       ++rejected_;
       if (const uint64_t times = refused_seldom_.Count(); times > 0) {
         log::warn("{} connections refused since this was last said: there are {} already, see --max-connections", times,

@@ -1,4 +1,4 @@
-// Server: accepts connections and runs their conversations with a handler.
+// Server: accepts connections and has their requests answered by a handler.
 #pragma once
 
 #include <chrono>
@@ -22,9 +22,9 @@ struct ServerOptions {
   uint32_t connections_max = 20'000;
   /// Connections beyond them that may wait for that answer; still further ones are closed without. Default 128.
   size_t refusals_max = 128;
-  /// Event loops; 0: one a core.
+  /// Number of event loops; 0: one per core.
   size_t loops = 0;
-  /// Threads at most, those that stand in for threads inside long requests included. Default 64.
+  /// The most threads, including those that stand in for threads inside long requests. Default 64.
   size_t threads_max = 64;
   /// How long Stop() lets running requests go on before it interrupts them. Default 10 s.
   std::chrono::milliseconds stop_grace{10'000};
@@ -47,7 +47,7 @@ class Server {
   /// closes every connection and joins the threads.
   void Stop();
 
-  /// Instead of the options'. Connections that are there already stay.
+  /// Replaces the limit of the options. Existing connections stay.
   void SetConnectionsMax(uint32_t count);
 
   uint16_t port() const;

@@ -15,7 +15,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr size_t kReadAtOnceMax = 64 * 1024;  // a plain message: taking it apart is not worth another stack
+constexpr size_t kReadAtOnceMax = 64 * 1024;  // a small message: parsing it is not worth another stack
 constexpr size_t kUnpackedAtOnceMax = 1 << 20;
 constexpr uint64_t kMovedMin = 64 * 1024;  // of a message or reply between two looks; less is a stalled client
 
@@ -27,8 +27,8 @@ bool IsHandshake(std::string_view command) {
 // than sending them; with many the loops share the work, and the next sync does not wait for it.
 constexpr size_t kSentBySyncer = 16;
 
-// A callback that can be copied, as std::function demands, around a handler that can only be moved. The handler goes on
-// on the thread that tells it, unless that is a loop's, which is inside a request then.
+// A copyable callback, as std::function requires, around a handler that can only be moved. The handler continues on the
+// calling thread, unless that is a loop's thread, which is inside a request then.
 template <typename Handler>
 std::function<void(Status, size_t)> GoOnThere(const Executor& executor, Handler handler) {
   auto shared = std::make_shared<Handler>(std::move(handler));
@@ -60,7 +60,7 @@ Session::Session(SessionHost& host, Loop& loop, Socket socket, std::string remot
       refusal_(std::move(refusal)),
       exchange_(host.handler()),
       fiber_([this] { asio::post(socket_.get_executor(), [this] { Continue(); }); }, [this] { RunInLane(); }) {
-  boost::system::error_code ignored;  // each is an improvement, not a need
+  boost::system::error_code ignored;  // optional: each improves performance only
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   socket_.set_option(asio::socket_base::keep_alive(true), ignored);
   socket_.non_blocking(true, ignored);
@@ -91,7 +91,7 @@ Task Session::Serve(std::unique_ptr<Session> session) {
   Session& self = *session;
   while (true) {
     const Result<std::string_view> next = self.input_.Next(self.bytes_max());
-    // The thread that has synced is not there to do more than send the reply.
+    // The thread that has synced must do no more than send the reply.
     const bool is_idle = next.ok() && next->empty() && !self.host_.stopping();
     if (!is_idle && !Loops::IsLoopThread()) co_await asio::post(self.socket_.get_executor(), kAwaitValue);
     if (!next.ok()) {
@@ -116,7 +116,7 @@ Task Session::Serve(std::unique_ptr<Session> session) {
     }
     if (!self.Run()) co_await self.AwaitAnswer();
     if (self.failure_) std::rethrow_exception(self.failure_);
-    // After this it may be the thread that has synced that goes on.
+    // After this the thread that has synced may continue here.
     if (self.exchange_.durable_at() > 0) co_await self.AwaitDurable();
     if (!self.exchange_.error().ok()) self.LogRefused();
     Sent sent = self.TrySend();
@@ -131,8 +131,8 @@ Task Session::Serve(std::unique_ptr<Session> session) {
   }
 }
 
-// What has arrived of a large message is charged. A message that there is no memory for passes unread, and is answered
-// with the error when it has passed.
+// The bytes of a large message are charged as they arrive. A message that there is no memory for is discarded, and then
+// answered with the error.
 void Session::MakeRoom() {
   if (const size_t room = input_.RoomWanted(); room > Input::kKeptBytesMax) {
     input_refusal_ = input_charge_.Set(host_.handler().memory(), room);
@@ -145,8 +145,8 @@ void Session::MakeRoom() {
   waits_for_client_.store(!input_charge_.empty(), std::memory_order_relaxed);
 }
 
-// Decompressing a message or taking a large one apart is work, and is done where requests are run: the loop goes on
-// with its other connections meanwhile.
+// Decompressing a message or parsing a large one takes time, so it is done where requests run: the loop serves its
+// other connections meanwhile.
 void Session::Read(std::string_view message) {
   unread_ = {};
   waits_for_client_.store(false, std::memory_order_relaxed);
@@ -186,7 +186,7 @@ void Session::LogRefused() const {
   }
 }
 
-// True: the reply is there. False: it will be, when the request has got what it waits for.
+// True if the reply is ready; false if the request waits for something.
 bool Session::Run() {
   loop_->figures.active.fetch_add(1, std::memory_order_relaxed);
   loop_->figures.requests.fetch_add(1, std::memory_order_relaxed);
@@ -200,8 +200,8 @@ bool Session::Run() {
   return RunOnLoop();
 }
 
-// On a thread of the loop: as far as the request gets without waiting or giving way, true: to its end. After false
-// another thread may be at it already.
+// Runs on a thread of the loop as far as the request gets without waiting or giving way; true if it has ended. After
+// false another thread may already be running it.
 bool Session::RunOnLoop() {
   Loop& loop = *loop_;
   const bool taken = loop.TryTake();
@@ -300,7 +300,7 @@ Task Session::AwaitDurable() {
   if (!status.ok()) exchange_.Fail(status);
 }
 
-// Most replies fit the socket's buffer: then the event loop need not hear of them.
+// Most replies fit the socket's buffer: then the event loop is not involved.
 Session::Sent Session::TrySend() {
   if (!exchange_.Frame()) return Sent::kAll;
   const ReplyFrame& frame = exchange_.frame();
@@ -331,8 +331,8 @@ asio::awaitable<bool, Executor> Session::SendRest() {
   co_return !failed;
 }
 
-// The loops share the work best if those connections are spread evenly that do work, and a driver's monitors do not. So
-// a connection is counted, and may move, at its first command after the handshake. False: it moved.
+// The loops share the work best if the connections that do work are spread evenly; a driver's monitors do none. So a
+// connection is counted, and may move to another loop, at its first command after the handshake. False if it moved.
 bool Session::Placed() {
   if (working_ || (unread_.empty() && IsHandshake(exchange_.command()))) return true;
   working_ = true;

@@ -30,7 +30,7 @@ inline constexpr AwaitValue kAwaitValue{};
 
 class Session;
 
-/// What sessions need of their server.
+/// The services that sessions need from their server.
 class SessionHost {
  public:
   virtual ~SessionHost() = default;
@@ -48,7 +48,7 @@ class SessionHost {
 /// the disk, the one that has synced. Another thread may use socket_fd() until Ended() is called.
 class Session {
  public:
-  /// `refusal`, if not OK, is the answer to whatever the client asks first; then the connection is closed.
+  /// `refusal`, if not OK, is the answer to the client's first request; then the connection is closed.
   Session(SessionHost& host, Loop& loop, Socket socket, std::string remote, Status refusal);
   ~Session();
   Session(const Session&) = delete;
@@ -110,11 +110,10 @@ class Session {
   // that has run long enough goes on in the lane of long requests (lane.h).
   Fiber fiber_;
   const std::function<void()> answer_ = [this] { Answer(); };
-  std::exception_ptr failure_;      // of the request
-  std::function<void()> answered_;  // the coroutine's way to go on
-  std::atomic<bool> answer_or_await_{
-      false};                       // the first of the two has come: the answer, and the coroutine to await it
-  std::atomic<uint64_t> moved_{0};  // bytes of messages and of replies that were not sent at once
+  std::exception_ptr failure_;                 // of the request
+  std::function<void()> answered_;             // resumes the coroutine
+  std::atomic<bool> answer_or_await_{false};   // one of both: answer ready, coroutine awaits it
+  std::atomic<uint64_t> moved_{0};             // bytes of messages and of replies that were not sent at once
   std::atomic<bool> waits_for_client_{false};  // with memory that is charged
   uint64_t moved_before_ = UINT64_MAX;         // of CloseIfStalled: nothing to compare with
   std::atomic<bool> running_{false};           // a request is being run

@@ -1,5 +1,5 @@
-// Turns: a few of many requests at a time do what would take every core and all memory if they all did it at once. The
-// others wait in the order in which they came, without a thread.
+// Turns: lets only a few requests at a time do work that would take every core and all memory if all did it at once.
+// The others wait in the order of their arrival, without a thread.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Turns {
     Parking parking_;
   };
 
-  /// So many have a turn at the same time.
+  /// The number of turns that can be held at the same time.
   explicit Turns(size_t at_once) : at_once_(at_once) {}
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
@@ -38,12 +38,12 @@ class Turns {
   Status Take(Place& place);
   void Done(Place& place);
 
-  /// The waiter at this place need not get a turn any more; nothing happens if nobody waits there.
+  /// Cancels the waiter at this place; does nothing if there is none.
   void Abandon(Place& place);
-  /// The server stops: nobody waits any longer.
+  /// Called when the server stops: ends all waiting.
   void Close();
 
-  /// Has the turn, if the status is OK, until it goes out of scope.
+  /// Holds the turn, if the status is OK, until it goes out of scope.
   class Turn {
    public:
     Turn(Turns& turns, Place& place) : turns_(turns), place_(place), status_(turns.Take(place)) {}

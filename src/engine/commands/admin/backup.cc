@@ -72,7 +72,7 @@ class BackupStream final : public query::Stream {
     const storage::StoreFile& file = files_->files()[file_];
     if (!announced_) {
       const bool have = IsKnown(file);
-      // A damaged table would be copied as it is, and nobody would know until the day the backup is needed.
+      // A damaged table would be copied as it is, and the damage would only be noticed when the backup is needed.
       if (file.table && !have) BRAID_CHECK_OK(files_->CheckBlocks(file));
       document_ =
           bson::Make("file", file.name, "size", file.size, "mark", file.mark, "table", file.table, "have", have);

@@ -14,14 +14,14 @@ namespace {
 
 struct CreateArgs {
   std::string_view collection;
-  bson::Document options;  // what the catalogue keeps
+  bson::Document options;  // the options that the catalogue keeps
 };
 
 // The options that the catalogue keeps and listCollections shows.
 constexpr std::string_view kKept[] = {
     "validator", "validationLevel", "validationAction", "collation", "clusteredIndex", "capped", "size"};
 
-// Every collection is clustered by _id, so that asking for it changes only what listIndexes shows.
+// Every collection is clustered by _id, so the option only changes what listIndexes shows.
 Status CheckClustered(const bson::Value& clustered) {
   if (clustered.missing()) return {};
   if (!clustered.Is(bson::Type::kObject))

@@ -142,7 +142,7 @@ Status Choose(const catalog::Collection& collection, const bson::Value& index, s
   return {};
 }
 
-/// The last index of a shard key stays: "*" passes it over, a drop by name is refused.
+/// The last index of a shard key must stay: "*" skips it, a drop by name is refused.
 Status KeepShardKeyIndex(const catalog::Collection& collection, const bson::Value& index,
                          std::vector<uint32_t>* numbers) {
   if (!collection.placement->keeps_global_keys()) return {};

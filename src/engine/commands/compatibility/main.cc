@@ -1,5 +1,5 @@
-// braid_compatibility: prints the tables of docs/compatibility.md from the tables that the engine itself looks into.
-// scripts/compatibility puts them into the page, and a test holds the page against them.
+// braid_compatibility: prints the tables of docs/compatibility.md from the engine's own tables. scripts/compatibility
+// puts them into the page, and a test compares the page with them.
 #include <cstdio>
 #include <span>
 #include <string>
@@ -36,7 +36,7 @@ void PrintCommands() {
   }
 }
 
-// `$a` `$b` …, a line for each first letter, so that a change of the table is a small change of the page.
+// `$a` `$b` …, one line per first letter, so that a change of the table is a small change of the page.
 void PrintNames(std::span<const std::string_view> names) {
   char letter = '\0';
   for (std::string_view name : names) {

@@ -1,4 +1,4 @@
-// distinct: the different values of a field among matching documents; arrays count by their elements.
+// distinct: the distinct values of a field among matching documents; arrays count as their elements.
 #include "engine/commands/crud/reads.h"
 
 #include <set>

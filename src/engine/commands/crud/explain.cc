@@ -18,7 +18,7 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// What an explained command came to on each shard: its stages and figures.
+/// The result of an explained command on each shard: its stages and figures.
 struct Explained {
   catalog::Namespace ns;
   bool write = false;
@@ -29,7 +29,7 @@ struct Explained {
   query::ExecutionFigures figures;           // of all shards together
   uint64_t millis = 0;
 
-  /// What puts the shards' answers together.
+  /// The stage that merges the shards' results.
   std::string_view stage() const {
     if (write) return "SHARD_WRITE";
     if (planned.size() == 1) return "SINGLE_SHARD";
@@ -37,7 +37,7 @@ struct Explained {
   }
 };
 
-/// A write's stage on top of its search. Nothing is written: what it would meet is counted.
+/// A write's stage on top of its search. Nothing is written: the documents that it would change are counted.
 bson::Document UnderWrite(std::string_view stage, const bson::Document& search,
                           const query::ExecutionFigures* figures) {
   bson::Builder builder;
@@ -169,7 +169,7 @@ Result<Explained> ExplainDistinct(Call& call, const Request& inner, Verbosity ve
   return ExplainPlan(call, TargetOf(inner), std::move(args.query), verbosity, {});
 }
 
-/// The search behind a write: what it would change.
+/// The search of a write, which finds the documents that it would change.
 struct WriteSearch {
   bson::View q;
   bson::View sort;

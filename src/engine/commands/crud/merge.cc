@@ -1,4 +1,4 @@
-// $merge: one document of the result of a pipeline goes into a collection.
+// $merge: puts one document of a pipeline's result into a collection.
 #include "engine/commands/crud/pipeline_host.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ const bson::Document& MergePipeline() {
   return pipeline;
 }
 
-/// What happens to a document that is there already. Matched documents.
+/// Applies whenMatched to an existing document. Returns the number of matched documents.
 Result<int64_t> WhenMatched(Call& call, const catalog::Namespace& target, bson::View document, bson::View filter,
                             bson::View specification, const txn::WriteOptions& options) {
   const bson::Value when = specification.Find("whenMatched");

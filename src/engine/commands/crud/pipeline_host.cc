@@ -42,8 +42,8 @@ class Host final : public query::PipelineHost {
     return Status(Code::kInternalError, StrCat("no report for the stage ", stage));
   }
 
-  // The result is collected beside the target, with its options and indexes, and takes its place at the end in one
-  // step.
+  // The result is collected in a staging collection with the target's options and indexes, which replaces the target at
+  // the end in one step.
   Status BeginOut(txn::Context& context, const catalog::Namespace& target) override {
     target_ = target;
     staging_ = catalog::Catalog::NewStaging(target.database);
@@ -131,7 +131,7 @@ class Host final : public query::PipelineHost {
     return rows;
   }
 
-  // Documents lie only where they belong: a chunk that moves counts on both shards what each of them has.
+  // Each document is on exactly one shard: a moving chunk counts on both shards with the documents that each has.
   Result<std::vector<bson::Document>> ShardedDataDistribution() const {
     const catalog::Cluster cluster = engine_.catalog->cluster();
     std::vector<bson::Document> rows;

@@ -1,4 +1,4 @@
-// PipelineHost: what the stages of a pipeline get from the server: reports, $out and $merge.
+// PipelineHost: the server's side of pipeline stages: reports, $out and $merge.
 #pragma once
 
 #include <memory>

@@ -18,7 +18,7 @@ struct FindArgs {
   bool single_batch = false;
   bool no_cursor_timeout = false;
 };
-/// `request` is the command itself, also inside an explain; so it is in the other functions.
+/// `request` is the command itself, also inside an explain. The same holds for the other functions.
 Result<FindArgs> ParseFind(Call& call, const Request& request);
 
 Result<query::Query> ParseCount(Call& call, const Request& request);
@@ -36,11 +36,11 @@ struct AggregateArgs {
   bool sharded = false;  // the collection is
   std::unique_ptr<query::Pipeline> pipeline;
 };
-/// `inside_explain`: the command stands in an explain and needs no `cursor`.
+/// `inside_explain`: the command is part of an explain and needs no `cursor`.
 Result<AggregateArgs> ParseAggregate(Call& call, const Request& request, bool inside_explain);
 
 enum class Verbosity { kQueryPlanner, kExecutionStats, kAllPlansExecution };
-/// How a pipeline would run, or ran: of an aggregate with {explain: true}, or inside an explain.
+/// Explains how a pipeline would run, or ran: for an aggregate with {explain: true}, or inside an explain.
 Result<bson::Document> ExplainPipeline(Call& call, AggregateArgs& args, Verbosity verbosity);
 
 }  // namespace braid::commands

@@ -1,4 +1,4 @@
-// profile: which operations of a database are written down in its system.profile.
+// profile: sets which operations of a database are recorded in its system.profile.
 #include "engine/bson/number.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/command.h"
@@ -48,7 +48,7 @@ Result<ProfileSettings> Changed(ProfileSettings settings, const ProfileArgs& arg
   return settings;
 }
 
-// A level that there is not asks for the settings alone, as in MongoDB: -1 is what shells use.
+// A level that does not exist only asks for the settings, as in MongoDB: shells use -1.
 Result<bson::Document> RunProfile(Call& call) {
   BRAID_TRY(const ProfileArgs args, ParseProfile(call.request));
   Profiler& profiler = call.engine.profiler;

@@ -81,7 +81,7 @@ void AppendOperations(bson::Builder& reply, EngineParts& engine) {
       .Close();
 }
 
-// What requests hold in memory, of which there is one limit for all.
+// The memory that requests hold, which has one common limit.
 void AppendMemory(bson::Builder& reply, const MemoryBudget& memory, const SpillSpace& spill) {
   reply.OpenObject("memoryBudget")
       .Append("limitBytes", memory.limit())

@@ -7,7 +7,7 @@
 //   {keys, errors}                                          what belongs to no collection
 //   {end: true}
 //
-// Damage is a row and does not end the stream: what else is damaged is to be known, too.
+// Damage is reported as a row and does not end the stream, so that all damage is found.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -79,7 +79,7 @@ class VerifyStream final : public query::Stream {
  private:
   enum class Step { kHead, kTables, kCollections, kEnd, kOver };
 
-  /// What a check has found, as a row's errors; a request that is to stop ends the stream instead.
+  /// Appends the findings of a check as a row's errors; a request that has to stop ends the stream instead.
   static Status NoteFailure(const Status& failure, std::vector<std::string>* errors) {
     BRAID_CHECK_OK(Work::Current().Check());
     errors->emplace_back(failure.message());
@@ -96,7 +96,7 @@ class VerifyStream final : public query::Stream {
     return {};
   }
 
-  /// The description has to fit the snapshot. If it was replaced meanwhile, what differs may be due to that.
+  /// The description must match the snapshot. If it was replaced meanwhile, differences may be due to that.
   Status CheckCollection(txn::Context& context, const catalog::Namespace& ns, bson::Builder& row) {
     constexpr int kTriesMax = 5;
     txn::ValidationReport report;

@@ -25,7 +25,7 @@ Result<std::vector<std::string>> SessionIds(const Request& request) {
   return ids;
 }
 
-// What a session has going is stopped; the session itself and its newest number stay, as MongoDB has it.
+// The running operations of a session are stopped; the session itself and its newest number stay, as in MongoDB.
 void Kill(Call& call, const std::string& id, bool operations_too) {
   if (operations_too) call.engine.operations.KillSession(id, Code::kInterrupted);
   call.engine.cursors.KillSession(id);
@@ -73,7 +73,7 @@ Result<bson::Document> RunKill(Call& call) {
   return bson::Document();
 }
 
-// There are no users yet, so that a list of users or patterns can only mean everybody.
+// There are no users yet, so a list of users or patterns can only mean all sessions.
 Result<bson::Document> RunKillAll(Call& call) {
   std::vector<std::string> all;
   call.engine.sessions.ForEach([&](std::string_view lsid, int64_t) { all.emplace_back(lsid); });

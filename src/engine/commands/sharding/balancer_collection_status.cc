@@ -9,7 +9,7 @@
 namespace braid::commands {
 namespace {
 
-/// What is not as it should be, in MongoDB's words; empty if nothing.
+/// What is not balanced, in MongoDB's words; empty if nothing.
 std::string_view Violation(const sharding::Placement& placement, const catalog::Cluster& cluster) {
   const auto drains = [&cluster](const sharding::Chunk& chunk) {
     const catalog::Shard* shard = cluster.Find(chunk.shard);

@@ -1,4 +1,4 @@
-// What the commands about shards and chunks share: shards by name, chunks by what a client calls them.
+// Shared by the commands about shards and chunks: finding shards by name, and chunks by a document or bounds.
 #pragma once
 
 #include "engine/balance/move.h"
@@ -20,13 +20,13 @@ struct ChunkSelector {
 /// The position of the chunk in the table; kBadValue if there is none with exactly these bounds.
 Result<size_t> FindChunk(const sharding::Placement& placement, const ChunkSelector& selector);
 
-/// admin, config, local: the server keeps them, no client says where.
+/// admin, config, local: the server places them, not the client.
 bool IsServersOwn(std::string_view database);
-/// Takes a database's unsharded collections to a shard: new ones are made there from the first moment on, then the old
-/// ones follow. A call that was interrupted is made again.
+/// Moves a database's unsharded collections to a shard: new ones are created there from the start on, then the old ones
+/// are moved. An interrupted call must be repeated.
 Status MovePrimary(Call& call, std::string_view database, storage::ShardNumber to);
 
-/// As the clock of the server says, for tables of chunks.
+/// The time of the server's clock, for tables of chunks.
 uint64_t TimestampNow(Call& call);
 
 }  // namespace braid::commands

@@ -40,7 +40,7 @@ Result<QueryAnalyzerArgs> ParseQueryAnalyzer(const Request& request) {
   BRAID_CHECK_OK(reader.Finish());
   QueryAnalyzerArgs args;
   BRAID_TRY(args.ns, ParseFullName(name));
-  if (mode == "off") return args;  // samplesPerSecond may be given, and says nothing
+  if (mode == "off") return args;  // samplesPerSecond may be given and is ignored
   if (mode != "full") {
     return Status(Code::kBadValue, StrCat("Enumeration value '", mode, "' for field 'configureQueryAnalyzer.mode' is ",
                                           "not a valid value: \"full\" or \"off\""));

@@ -66,7 +66,7 @@ Result<bson::Document> RunAdd(Call& call) {
   return bson::Make("shardAdded", added);
 }
 
-/// What still keeps a shard from going.
+/// What still prevents the removal of a shard.
 struct Remaining {
   int64_t chunks = 0;
   std::vector<std::string> databases;
@@ -89,7 +89,7 @@ Remaining RemainingOn(Call& call, storage::ShardNumber shard) {
   return remaining;
 }
 
-/// The server's own databases cannot be moved by hand: they go along.
+/// The server's own databases cannot be moved by a client: they move along.
 Status MoveOwnDatabases(Call& call, storage::ShardNumber from) {
   const sharding::ShardNumbers usable = call.engine.catalog->UsableShards();
   if (usable.empty()) return {};

@@ -48,7 +48,7 @@ Result<bool> Fill(Call& call, OpenCursor& cursor, int64_t documents_max, bson::B
   return ended;
 }
 
-// maxTimeMS is about the time that the server works for a cursor, not about the client's pauses.
+// maxTimeMS counts the time that the server works for a cursor, not the client's pauses.
 void StartTime(Call& call, const OpenCursor& cursor) {
   txn::Operation& operation = call.context.operation();
   if (cursor.time_left != kNoTimeLimit) operation.deadline = operation.started + cursor.time_left;

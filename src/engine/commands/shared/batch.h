@@ -10,11 +10,11 @@ constexpr size_t kBatchBytesMax = 16u << 20;
 
 struct BatchOptions {
   int64_t documents_max = 101;  // 0 is an empty batch
-  bool single_batch = false;    // whatever is left is thrown away
+  bool single_batch = false;    // the rest is discarded
 };
 
 /// {cursor: {firstBatch: […], id, ns}} of a new result. `cursor` holds stream, namespace and session; it is registered
-/// if anything may be left.
+/// if there may be more documents.
 Result<bson::Document> FirstBatch(Call& call, std::unique_ptr<OpenCursor> cursor, const BatchOptions& options);
 /// {cursor: {nextBatch: […], id, ns}} of a cursor that was taken from the table.
 Result<bson::Document> NextBatch(Call& call, std::unique_ptr<OpenCursor> cursor, int64_t documents_max);

@@ -1,4 +1,4 @@
-// Environment, hint, namespaces, and what is said of errors and unique indexes.
+// Environment, hint, namespaces, errors of statements and the notice about unique indexes.
 #include "engine/commands/shared/common.h"
 
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-// What commands of several folders share: environment, hint, namespaces, errors of statements, a notice.
+// Shared by commands of several folders: environment, hint, namespaces, errors of statements, a notice.
 #pragma once
 
 #include <memory>

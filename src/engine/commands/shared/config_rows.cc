@@ -1,4 +1,4 @@
-// The rows of the views of config: what the cluster is, and where the data of sharded collections lies.
+// The rows of config's views: the cluster, and the placement of sharded collections.
 #include "engine/commands/shared/config_rows.h"
 
 #include <functional>

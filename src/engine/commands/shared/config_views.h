@@ -1,5 +1,5 @@
-// The collections of the database config that are made from the catalogue each time they are read: what the cluster is,
-// where data lives. config.settings, config.changelog and the like are stored as any collection.
+// The collections of the database config that are computed from the catalogue each time they are read: the cluster, and
+// where data is placed. config.settings, config.changelog and the like are stored as any collection.
 #pragma once
 
 #include <string_view>

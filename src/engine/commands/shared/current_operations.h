@@ -7,7 +7,7 @@
 
 namespace braid::commands {
 
-/// What is shown beside the operations being run.
+/// What is shown besides running operations.
 struct IdleRows {
   bool cursors = false;  // that are open
   bool sessions = true;  // with an open transaction that waits for its next statement

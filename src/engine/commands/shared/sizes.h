@@ -18,7 +18,7 @@ int64_t IndexDiskBytes(const EngineParts& engine, const catalog::Index& index);
 /// Bytes on disk of all collections of a database with their indexes.
 int64_t DiskBytes(const EngineParts& engine, std::string_view database);
 
-/// What of a collection lies on one shard.
+/// The part of a collection on one shard.
 struct ShardFigures {
   int64_t documents = 0;
   int64_t bytes = 0;

@@ -14,9 +14,9 @@ namespace braid::commands {
 
 using write::UpdateResult;
 
-/// Inserts documents. `failed` gets the position of each that was refused and why; true from it: go on. Returns how
-/// many were inserted. The first is the command's statement `first_statement`: of a retryable write that is sent again,
-/// those that are done count and are not done again.
+/// Inserts documents. `failed` is called with the position of each refused document and the reason; if it returns true,
+/// the insert continues. Returns how many were inserted. The first is the command's statement `first_statement`: if a
+/// retryable write is sent again, statements that are already done count as inserted and are not repeated.
 Result<int64_t> InsertDocuments(Call& call, const catalog::Namespace& ns, std::span<const bson::View> documents,
                                 const txn::WriteOptions& options,
                                 const std::function<bool(size_t, const Status&)>& failed, int32_t first_statement = 0);

@@ -1,4 +1,4 @@
-// $count: how many documents there are, under a name; no document at all for none.
+// $count: the number of documents under a name; gives no document if there are none.
 #include "engine/exec/pipeline/parsers.h"
 #include "engine/exec/plan/stage.h"
 

@@ -12,7 +12,7 @@ Result<Query> TakeFront(const PipelineOptions& options, std::vector<StagePtr>* s
 /// Tells every $sort how many documents the stages behind it let through.
 void NoteWindows(const std::vector<StagePtr>& stages);
 
-/// Stands for the query and the stage ($count, or a $group that only counts). No document if none matches.
+/// Replaces the query and the stage ($count, or a $group that only counts). Gives no document if none matches.
 class Counted final : public Stream {
  public:
   Counted(Query query, StagePtr stage) : query_(std::move(query)), stage_(std::move(stage)) {}

@@ -142,7 +142,7 @@ class Group final : public Stage {
   const ExpressionPtr id_;
   const std::vector<Field> fields_;
   bson::Arena arena_{bson::Arena::Use::kQuery};  // of one document
-  bson::Arena id_bytes_;                         // what ids_ points into
+  bson::Arena id_bytes_;                         // the bytes that ids_ points into
   std::vector<bson::Value> ids_;
   std::vector<std::unique_ptr<Accumulator>> states_;  // of every group, field by field
   std::unordered_map<bson::Value, size_t, Hash, Equal> groups_;

@@ -9,7 +9,7 @@ class Match final : public Stage {
   Match(std::string_view name, const bson::Value& specification, Filter filter)
       : Stage(name, specification), specification_(specification.AsView()), filter_(std::move(filter)) {}
 
-  // Goes past a sort, but neither past a cut nor past a change of shape.
+  // May move before a sort, but neither before a $skip or $limit nor before a stage that changes documents.
   bool JoinFront(Front& front) const override {
     if (front.cut() || front.projection != nullptr) return false;
     if (!filter_.matches_everything()) front.matches.push_back(specification_);

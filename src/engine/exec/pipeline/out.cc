@@ -1,4 +1,4 @@
-// $out: the whole result as a collection, in place of what the collection held.
+// $out: stores the whole result as a collection and replaces its previous contents.
 #include "base/strings.h"
 #include "engine/exec/pipeline/parsers.h"
 #include "engine/exec/pipeline/stage.h"

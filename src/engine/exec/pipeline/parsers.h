@@ -1,4 +1,4 @@
-// The stages: where each is parsed. One file a stage or a few alike; the table is in stages.cc.
+// The parsers of the stages. One file per stage or per few similar stages; the table is in stages.cc.
 #pragma once
 
 #include "engine/exec/pipeline/stage.h"

@@ -103,7 +103,7 @@ class Chain final : public Pipeline {
     return {};
   }
 
-  /// Each stage may wrap what the one before it made: those after which a document may be too deep look.
+  /// Each stage may nest the documents of the previous one: stages after which a document may be too deep check it.
   void NoteNesting() {
     int levels = bson::kDepthMax;
     if (plan_ != nullptr) levels += LevelsAddedBy(bson::Value(plan_->query().projection_spec.view()));
@@ -132,7 +132,7 @@ class Chain final : public Pipeline {
     return plan_ == nullptr ? std::vector<ShardReport>() : plan_->Report(executed);
   }
 
-  /// What is left to each shard, written as stages.
+  /// The part that each shard does, written as stages.
   static void AppendFront(bson::Builder& out, const Query& query) {
     if (!query.filter.matches_everything()) {
       out.OpenNextObject().Append("$match", query.filter.ToBson()).Close();

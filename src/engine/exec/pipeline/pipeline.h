@@ -1,4 +1,4 @@
-// Pipeline: the stages of an aggregate, parsed and run as one stream. One file a stage, one table (stages.cc).
+// Pipeline: the stages of an aggregate, parsed and run as one stream. One file per stage, one table (stages.cc).
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace braid::query {
 
-/// What stages ask of the server around them; implemented by commands/.
+/// The services that stages need from the server; implemented by commands/.
 class PipelineHost {
  public:
   virtual ~PipelineHost() = default;
@@ -42,7 +42,7 @@ class Pipeline : public Stream {
   /// 40601, ….
   static Result<std::unique_ptr<Pipeline>> Parse(bson::View stages_array, PipelineOptions options);
 
-  /// Settles which plan is taken; explain calls it when nothing is run.
+  /// Chooses the plan; explain calls it when nothing is run.
   virtual Status Prepare(txn::Context& context) = 0;
   /// True if the last stage is $out or $merge: the stream is empty, everything happens at the first Next().
   virtual bool writes() const = 0;

@@ -1,4 +1,4 @@
-// $replaceRoot and $replaceWith: another document in place of each.
+// $replaceRoot and $replaceWith: replace each document by another one.
 #include "base/strings.h"
 #include "engine/bson/json.h"
 #include "engine/exec/pipeline/parsers.h"

@@ -25,8 +25,8 @@ class Sample final : public Stage {
   }
 
  private:
-  // A reservoir: the n-th document takes a random place with chance size / n. Places are shuffled at the end, since
-  // documents that were never displaced lie where they came.
+  // A reservoir: the n-th document takes a random place with chance size / n. Places are shuffled at the end, because
+  // documents that were never displaced are in the order of their arrival.
   Status Load(txn::Context& context) {
     bson::View document;
     size_t bytes = 0;

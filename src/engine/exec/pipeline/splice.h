@@ -8,8 +8,8 @@
 
 namespace braid::query::pipeline {
 
-/// Puts one value after another in the place of a value of one document, copying what lies before and after it as
-/// bytes. The path leads through documents only. Not thread-safe; what With() returns is valid until the next call.
+/// Replaces one value of a document by other values, one after another, copying the bytes before and after it. The path
+/// leads through documents only. Not thread-safe; the result of With() is valid until the next call.
 class Splice {
  public:
   explicit Splice(FieldPath path) : path_(std::move(path)) {}

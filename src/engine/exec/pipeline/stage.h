@@ -1,5 +1,5 @@
-// Stage: one step of a pipeline. Pulls documents from its input, hands its own out one at a time. WriteStage is what
-// $out and $merge share: where they write, and how their writes go past the snapshot that the pipeline reads.
+// Stage: one step of a pipeline. Pulls documents from its input, hands its own out one at a time. WriteStage is the
+// common base of $out and $merge: their target, and how their writes bypass the snapshot that the pipeline reads.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@
 
 namespace braid::query::pipeline {
 
-/// What a run of $skip and $limit lets through.
+/// The part of a stream that a sequence of $skip and $limit keeps.
 struct Window {
   int64_t skip = 0;
   int64_t limit = 0;  // 0: all
 };
 
-/// What stages at the front leave to the planner. A stage that joins is not run.
+/// The work that stages at the front leave to the planner. A stage that joins is not run.
 struct Front {
   std::vector<bson::Document> matches;  // all of them have to match
   SortPattern sort;
@@ -30,9 +30,9 @@ struct Front {
   bool cut() const { return window.skip != 0 || window.limit != 0; }
 };
 
-/// What a stage reads of its input.
+/// The part of its input that a stage reads.
 enum class Needs {
-  kMore,   // the paths it names, and whatever the stages behind it read
+  kMore,   // the paths it names, and those that later stages read
   kOnly,   // the paths it names and nothing else
   kWhole,  // everything
 };
@@ -50,19 +50,19 @@ class Stage : public Stream {
   bson::Document Explain(bool executed) const;
   std::string_view name() const { return name_; }
   bson::Value specification() const { return specification_; }
-  /// What it hands out may be nested too deeply.
+  /// Whether its documents may be nested too deeply.
   void CheckNestingOfOutput() { checks_nesting_ = true; }
 
-  /// True if the query does the stage's work from here on.
+  /// True if the query takes over the stage's work.
   virtual bool JoinFront(Front&) const { return false; }
-  /// True if the stage only cuts the stream, and the window does so from here on.
+  /// True if the stage only cuts the stream, and the window takes that over.
   virtual bool JoinWindow(Window&) const { return false; }
   /// Only the first `count` documents will be asked for.
   virtual void Expect(uint64_t /*count*/) {}
   virtual Needs CollectPaths(std::set<std::string>*) const { return Needs::kWhole; }
   /// True if the output depends on the number of input documents alone; it is then asked for by FromCount.
   virtual bool counts() const { return false; }
-  /// The only document for that many (at least one) of input.
+  /// The only output document for `count` input documents (at least one).
   virtual bson::Document FromCount(int64_t /*count*/) const { return {}; }
   virtual bool writes() const { return false; }
 
@@ -80,7 +80,7 @@ class Stage : public Stream {
 };
 using StagePtr = std::unique_ptr<Stage>;
 
-/// What a stage is parsed with, and where it goes: one written stage may become several.
+/// The arguments of parsing a stage, and its destination: one written stage may become several.
 struct StageParser {
   const PipelineOptions& options;
   std::vector<StagePtr>& stages;
@@ -105,17 +105,17 @@ struct StageDefinition {
 
 /// The stage of that name; kCommandNotSupported for those Braid does not have, Location(40324) for unknown ones.
 Result<const StageDefinition*> FindStage(std::string_view name);
-/// {$name: specification}: kTypeMismatch if it is no object, Location(40323) if it does not have exactly one field.
+/// {$name: specification}: kTypeMismatch if it is not an object, Location(40323) if it does not have exactly one field.
 Result<bson::Element> SplitStage(const bson::Value& stage);
 
-/// By how many levels a stage can nest documents deeper than its input, at most.
+/// The most levels by which a stage can nest documents deeper than its input.
 int LevelsAddedBy(const bson::Value& specification);
 /// kOverflow if the document is nested deeper than a reply may be.
 Status CheckNesting(bson::View document);
 
 /// kOperationNotSupportedInTransaction if the context is a transaction's.
 Status RefuseInTransaction(txn::Context& context, std::string_view stage);
-/// What a stage holds until its end.
+/// The memory that a stage holds until its end.
 class StageMemory {
  public:
   /// kQueryExceededMemoryLimitNoDiskUseAllowed past kSortBytesMax: nothing is written to disk, whatever allowDiskUse
@@ -126,14 +126,14 @@ class StageMemory {
   MemoryCharge charge_{MemoryHolder::kGroups};
 };
 
-/// Databases and collections of the server's own are no targets.
+/// The server's own databases and collections cannot be targets.
 struct ForbiddenCodes {
   int internal_database;
   int special_collection;
 };
 Status CheckTarget(std::string_view stage, const catalog::Namespace& target, const ForbiddenCodes& codes);
 
-/// Runs `write` without the context's snapshot, so that it meets what was written before it, and gives it back.
+/// Runs `write` without the context's snapshot, so that it sees earlier writes, and then restores the snapshot.
 template <typename Write>
 Status PastSnapshot(txn::Context& context, const Write& write) {
   storage::Snapshot kept = context.TakeSnapshot();

@@ -53,7 +53,7 @@ constexpr std::string_view kRefused[] = {
     "$unionWith",
 };
 
-/// Of MongoDB's hosted service only: a server of one's own does not know them either.
+/// Stages of MongoDB's hosted service only: a self-managed MongoDB server does not know them either.
 constexpr std::string_view kAtlas[] = {"$listSearchIndexes", "$search", "$searchMeta", "$vectorSearch"};
 
 static_assert(std::ranges::is_sorted(kStages, {}, &StageDefinition::name));

@@ -55,7 +55,7 @@ class Unwind final : public Stage {
     return inside_;
   }
 
-  /// What becomes of a document without elements; false: nothing.
+  /// The output for a document without elements; false if there is none.
   bool Stay(bson::View* document) {
     const bool empty = value_.Is(bson::Type::kArray);
     if ((empty || value_.IsNullish()) && !options_.preserve) return false;

@@ -124,8 +124,8 @@ Bounds OfIn(const MatchNode& node, const FieldTraits& field) {
   return all;
 }
 
-// What does not meet an exact condition lies outside of it. An array may have elements on both sides, so it has to be
-// looked at; an empty one counts as undefined, which is why "not null" is no help once there are arrays.
+// Values that do not meet an exact condition lie outside its bounds. An array may have elements inside and outside, so
+// it has to be examined; an empty one counts as undefined, which is why "not null" is of no use once there are arrays.
 Bounds OfNot(const MatchNode& child, const FieldTraits& field) {
   if (field.hashed) return std::nullopt;
   if (child.op() == MatchOp::kExists) return FieldBounds{{*BracketOf(Type::kNull, nullptr)}, false};

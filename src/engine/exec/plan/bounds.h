@@ -1,4 +1,4 @@
-// Bounds: which stretch of an index field a condition can be met in.
+// Bounds: the intervals of an index field in which a condition can be met.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace braid::query::plan {
 
-/// What matters of the index field.
+/// The relevant properties of the index field.
 struct FieldTraits {
   const bson::Collation* collation = nullptr;  // of the index
   bool same_collation = true;                  // as the query's: strings may be compared
@@ -23,7 +23,7 @@ struct FieldBounds {
   bool exact = false;
 };
 
-/// The bounds of one condition (a leaf, a $not of a leaf, or $elemMatch on values); nothing if an index is no help.
+/// The bounds of one condition (a leaf, a $not of a leaf, or $elemMatch on values); nothing if an index does not help.
 /// Every document that meets the condition has an entry within the intervals.
 std::optional<FieldBounds> BoundsOf(const MatchNode& node, const FieldTraits& field);
 

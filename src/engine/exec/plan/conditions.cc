@@ -11,8 +11,8 @@
 namespace braid::query::plan {
 namespace {
 
-// Only what an element that has the field can meet: for elements without it (or that are arrays themselves) index
-// entries and $elemMatch see different things.
+// Only conditions that require the field: for elements without it (or that are arrays themselves) index entries and
+// $elemMatch see different values.
 bool IsSafeInElement(const MatchNode& node) {
   return node.op() != MatchOp::kNot && node.op() != MatchOp::kExists && ExcludesMissing(node);
 }

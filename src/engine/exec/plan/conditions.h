@@ -1,6 +1,5 @@
-// Conditions: a filter taken apart into what must hold at once and into conditions on single paths, and what a
-// condition implies: whether it excludes documents without the field, and whether a partial index has every document
-// that meets it.
+// Conditions: splits a filter into conjuncts and conditions on single paths, and decides what a condition implies:
+// whether it excludes documents without the field, and whether a partial index contains every document that meets it.
 #pragma once
 
 #include <string>
@@ -32,8 +31,8 @@ struct Conditions {
 /// True if no document without the field (missing) can meet the condition.
 bool ExcludesMissing(const MatchNode& node);
 
-/// True only if every document that meets `query` meets `partial`; false if that is not seen at once. `same_collation`
-/// says whether both compare strings alike, by `collation`.
+/// True only if every document that meets `query` meets `partial`; false if that is not obvious. `same_collation` says
+/// whether both compare strings alike, by `collation`.
 bool Implies(const MatchNode& query, const MatchNode& partial, bool same_collation, const bson::Collation* collation);
 
 }  // namespace braid::query::plan

@@ -58,7 +58,7 @@ bool KnowsCount(const Query& query, txn::Context& context) {
          context.writes().empty();
 }
 
-/// The figure of each shard that has documents, or of all together if the newest state will do.
+/// The figure of each shard that has documents, or of all together if the newest state is enough.
 Result<std::map<storage::ShardNumber, int64_t>> KnownCounts(const catalog::Collection& collection,
                                                             txn::Context& context) {
   std::map<storage::ShardNumber, int64_t> counts;
@@ -86,7 +86,8 @@ Result<int64_t> KnownCount(const Query& query, txn::Context& context) {
   return Cut(sum, query);
 }
 
-// What a count does not need: order, shape, and the documents themselves if entries within the bounds are matches.
+// Removes what a count does not need: order, projection, and the documents themselves if entries within the bounds are
+// matches.
 std::unique_ptr<Stage> BuildCounted(ShardRun& run, const Query& query, const Access& access) {
   const bool from_entries = access.residual.empty() && !run.hides_expired;
   if (from_entries && access.kind == Access::Kind::kIndex) {
@@ -133,7 +134,7 @@ Result<ShardReport> CountOnShard(txn::Context& context, const Query& bare, const
   return report;
 }
 
-/// Several shards count everything (or as much as is asked for) and are cut when put together.
+/// Several shards count everything (or up to skip plus limit); skip and limit are applied to the sum.
 Result<CountExplanation> CountWithStages(txn::Context& context, const Query& query, bool run_it, bool explain) {
   Query bare = Stripped(query);
   if (context.snapshot().empty()) context.FixSnapshot();
@@ -163,7 +164,7 @@ Result<CountExplanation> CountWithStages(txn::Context& context, const Query& que
   return result;
 }
 
-/// The count of a shard as the collection's figure tells it.
+/// The count of a shard from the collection's figure.
 bson::Document ExplainKnown(bool executed, int64_t count, int64_t skip) {
   bson::Builder out;
   out.Append("stage", "RECORD_STORE_FAST_COUNT");

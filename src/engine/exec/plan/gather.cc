@@ -24,7 +24,7 @@ constexpr size_t kRowsByKey = 128;  // a first batch of find is 101
 
 void RunPieces(txn::Context& context, size_t count, const std::function<void(size_t)>& piece) {
   const auto run = [&](size_t i) {
-    // Not the caller's: that is of one thread at a time.
+    // Not the caller's work, which belongs to one thread at a time.
     txn::OperationWork work(context.operation(), context.shared().memory);
     const WorkEntered entered(work);
     piece(i);

@@ -14,24 +14,26 @@
 
 namespace braid::query::plan {
 
-/// Calls piece(0), piece(1), … side by side on the shared workers, or here if there are none. Each is work of the
+/// Calls piece(0), piece(1), … in parallel on the shared workers, or here if there are none. Each is work of the
 /// context's operation: interrupted with it, with limits of memory of its own (base/work.h).
 void RunPieces(txn::Context& context, size_t count, const std::function<void(size_t)>& piece);
 
-/// Work for each of several shards: done by the caller while that is quick, else side by side. One thread at a time.
+/// Work for each of several shards: done by the caller as long as that is quick, otherwise in parallel. One thread at a
+/// time.
 class ShardPulls {
  public:
-  /// Calls pull(0, true), pull(1, true), … here, until one of them says false: that is enough. As soon as shards turn
-  /// out to take long, the rest is done in parallel by pull(i, false), now and in later calls.
+  /// Calls pull(0, true), pull(1, true), … here, until one of them returns false, which means that there are enough
+  /// rows. As soon as shards turn out to take long, the rest is done in parallel by pull(i, false), now and in later
+  /// calls.
   void Run(txn::Context& context, size_t count, const std::function<bool(size_t i, bool alone)>& pull);
 
  private:
   bool slow_ = false;
 };
 
-/// Rows of several shards in the order of an index: every shard looks for its next entry, and only the first of them
-/// becomes a row: no document is read in vain, none is copied. That is best for a few rows. The shards can be pulled in
-/// another way at any time. Not thread-safe.
+/// Rows of several shards in the order of an index: every shard finds its next entry, and only the first of them
+/// becomes a row: no document is read without need, none is copied. That is best for a few rows. The shards can be
+/// pulled in another way at any time. Not thread-safe.
 class KeyMerge {
  public:
   /// The shards have one and the same access, which IsKeyOrdered (shard_plan.h).
@@ -70,7 +72,7 @@ class Gather {
 
   /// False at the end. The document is valid until the next call.
   Result<bool> Next(txn::Context& context, bson::View* document);
-  /// Where the last document came from.
+  /// The shard of the last document.
   storage::ShardNumber shard() const { return shard_; }
 
  private:

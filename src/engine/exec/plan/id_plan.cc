@@ -25,8 +25,8 @@ bool IsIdLookup(const Query& query) {
          !query.show_record_id;
 }
 
-// With a snapshot all shards are of one moment. Without one a single shard is enough, if the document cannot have left
-// it unnoticed: Look() makes sure.
+// With a snapshot all shards are of one moment. Without one a single shard is enough if the document cannot have left
+// it unnoticed, which Look() checks.
 Status IdPlan::Prepare(txn::Context& context) {
   if (!shards_.empty()) return {};
   if (context.snapshot().empty()) shards_ = RouteFilter(*query_.collection, query_.filter, nullptr);

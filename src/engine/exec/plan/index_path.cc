@@ -132,7 +132,7 @@ void DescribeBounds(const IndexPath& path, bson::Builder& out) {
   out.Close();
 }
 
-// Known only as far as the path of the field: for a dotted one it is not told which part is the array.
+// Only the whole path is known to be multikey: for a dotted path it is not known which part is the array.
 void DescribeMultikeyPaths(const IndexPath& path, bson::Builder& out) {
   const auto& fields = path.index->spec.fields;
   const auto has_array = [&](size_t i) { return ((path.multikey >> i) & 1) != 0; };

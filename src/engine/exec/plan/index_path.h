@@ -1,4 +1,4 @@
-// IndexPath: a way through one index: bounds for each field, and what they leave to be checked.
+// IndexPath: a path through one index: bounds for each field, and the conditions that remain to be checked.
 #pragma once
 
 #include <memory>

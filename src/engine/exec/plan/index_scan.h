@@ -1,5 +1,5 @@
-// IXSCAN: the entries of an index within bounds, each document once. COUNT_SCAN is the same for counting. EntryWalk is
-// how the scan moves over the keys.
+// IXSCAN: the entries of an index within bounds, each document once. COUNT_SCAN is the same for counting. EntryWalk
+// moves the scan over the keys.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace braid::query::plan {
 
-/// One way over a range of keys. A few entries can be read ahead, so that a short range needs no cursor of its own.
+/// A walk over a range of keys. A few entries can be read ahead, so that a short range needs no cursor of its own.
 /// Views are valid until the next move. Not thread-safe.
 class EntryWalk {
  public:
@@ -23,7 +23,7 @@ class EntryWalk {
   /// Copies the first entries. If there are no more, the cursor is given back, to be used again. Only once, after
   /// Open(); Seek() must not follow.
   std::unique_ptr<storage::Cursor> ReadAhead();
-  void Close();  ///< lets go of everything; stays open, at the end
+  void Close();  ///< releases everything; stays open, at the end
 
   bool Valid() const { return at_ < held_ || (cursor_ != nullptr && cursor_->Valid()); }
   std::string_view key() const;

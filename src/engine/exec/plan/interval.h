@@ -1,4 +1,4 @@
-// Interval: a stretch of values of one index field, as values for explain and as bytes for the scan. Type brackets are
+// Interval: a range of values of one index field, as values for explain and as bytes for the scan. Type brackets are
 // the intervals of all values that compare with each other: a comparison with a number meets numbers only, one with a
 // string strings only, and so on.
 #pragma once

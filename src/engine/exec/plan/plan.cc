@@ -95,7 +95,7 @@ class TreePlan final : public Plan {
     return {};
   }
 
-  /// What each of several shards is asked for: skipping is done when they are put together, and so is the last limit.
+  /// The query for each of several shards: skip and the final limit are applied when their rows are merged.
   void AskOfEach(bool merged) {
     shard_query_.collection = query_.collection;
     shard_query_.read_at = query_.read_at;
@@ -113,7 +113,7 @@ class TreePlan final : public Plan {
   }
 
   Query query_;
-  Query shard_query_;  // what each shard is asked for
+  Query shard_query_;  // the query for each shard
   std::vector<Access> accesses_;
   std::vector<std::unique_ptr<ShardPlan>> shards_;  // empty until it is routed
   std::unique_ptr<Gather> gather_;                  // null with one shard

@@ -14,7 +14,7 @@
 
 namespace braid::query {
 
-/// What to read. Everything is owned, so that a cursor can outlive its request.
+/// The parsed query. It owns everything, so that a cursor can outlive its request.
 struct Query {
   catalog::CollectionPtr collection;  // null: no such collection, an empty result
   Filter filter;
@@ -48,8 +48,8 @@ class Stream {
   virtual ~Stream() = default;
   /// False at the end. The view is valid until the next call. Checks context for deadline and kill.
   virtual Result<bool> Next(txn::Context& context, bson::View* document) = 0;
-  /// Nobody may call Next() for long: what is held until then goes to disk, if the server is short of memory and it
-  /// can.
+  /// Called when Next() may not be called for a long time: rows held until then go to disk if the server is short of
+  /// memory and that is possible.
   virtual void Rest(txn::Context& /*context*/) {}
   /// The plan that its documents come from; null: none.
   virtual const Plan* plan() const { return nullptr; }
@@ -67,7 +67,7 @@ struct ExecutionFigures {
   }
 };
 
-/// What a plan is, and has done, on one shard: for explain.
+/// A plan and its figures on one shard, for explain.
 struct ShardReport {
   storage::ShardNumber shard = 0;
   bson::Document stages;  // {stage: "FETCH", inputStage: {stage: "IXSCAN", …}}; if executed also nReturned, works, …
@@ -84,8 +84,8 @@ class Plan : public Stream {
   /// kBadValue for a hint that names no index; 51173 … 51176 for min and max; hidden and partial indexes as MongoDB.
   static Result<std::unique_ptr<Plan>> Make(Query query);
 
-  /// Settles which of several plans is taken, by a short look at the data. The first Next() does it too; explain calls
-  /// it when nothing is run.
+  /// Chooses among several plans by a short trial on the data. The first Next() does it too; explain calls it when
+  /// nothing is run.
   virtual Status Prepare(txn::Context& context) = 0;
   virtual ExecutionFigures figures() const = 0;  ///< of all shards together
   /// A report for each shard that it reads; after Prepare().
@@ -100,7 +100,7 @@ class Plan : public Stream {
 /// shard.
 std::string PlanSummary(const std::vector<ShardReport>& shards);
 
-/// While alive: what the plan of a stream does is part of the cost of the request's operation. Neither may end before.
+/// While alive, the work of a stream's plan is added to the cost of the request's operation. Both must outlive it.
 class PlanCost {
  public:
   PlanCost(txn::Context& context, const Stream& stream);

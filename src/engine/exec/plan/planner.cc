@@ -160,7 +160,7 @@ class Planner {
       score.ranges = std::max(score.ranges, path.bounded() - std::min(path.bounded(), equalities));
       score.clustered = path.clustered;
     }
-    // With a limit, a walk in the right order may end soon whatever it has to pass over: ChooseAccess tries it.
+    // With a limit, a walk in the right order may end soon although it skips rows: ChooseAccess tries it.
     score.bounded = query_.limit == 0 && score.equalities + score.ranges > 0;
     const IndexPath& first = access.paths.front();
     score.single = access.paths.size() == 1 && !first.limits && (first.clustered || first.index->spec.unique) &&

@@ -1,5 +1,5 @@
-// Planner: the accesses that a query can take, the most promising first. An access is one way to read what a query asks
-// for, before it is made into stages.
+// Planner: the accesses that a query can take, the most promising first. An access is one way to read the documents of
+// a query, before it is made into stages.
 #pragma once
 
 #include <vector>
@@ -27,7 +27,7 @@ struct Access {
   bool covered = false;   // needs no documents
   size_t fixed = 0;       // kMerge
 
-  /// How promising it is without a look at the data; larger is better.
+  /// An estimate of how good it is, without reading data; larger is better.
   struct Score {
     bool single = false;    // at most one document
     bool bounded = false;   // reads part of the index; counts only if all of the result is wanted

@@ -46,7 +46,7 @@ class Router {
     return shards;
   }
 
-  /// What the conditions leave of a field's values.
+  /// The values of a field that the conditions allow.
   Intervals IntervalsOf(const sharding::ShardKey::Field& field, const Conditions& conditions) const {
     const FieldTraits traits{.same_collation = collation_ == nullptr, .hashed = field.hashed, .never_undefined = true};
     Intervals intervals{Interval::All()};

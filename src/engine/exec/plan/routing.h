@@ -12,7 +12,7 @@ sharding::ShardNumbers RouteFilter(const catalog::Collection& collection, const 
                                    const bson::Collation* collation);
 
 /// The shards to read in the context's snapshot. `query.collection` is brought up to date first. If the placement is
-/// younger than the snapshot, the documents may lie where they were before: every shard there ever was is read then.
+/// younger than the snapshot, the documents may be where they were before: then every shard that ever existed is read.
 sharding::ShardNumbers RouteInSnapshot(txn::Context& context, Query* query);
 
 }  // namespace braid::query::plan

@@ -1,5 +1,5 @@
-// The stages that look at documents: COLLSCAN over stored documents or over rows made for one read, and FETCH behind an
-// index scan. All of them count what they examine and pass on what meets the rest of the filter.
+// The stages that examine documents: COLLSCAN over stored documents or over rows made for one read, and FETCH after an
+// index scan. All of them count what they examine and pass on documents that meet the rest of the filter.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace braid::query::plan {
 
-/// What the three have in common.
+/// The common base of the three.
 class DocumentStage : public Stage {
  protected:
   DocumentStage(ShardRun& run, std::string_view name, Residual residual, std::unique_ptr<Stage> input = nullptr)
@@ -55,7 +55,7 @@ class RowScan final : public DocumentStage {
   std::string key_;  // the document's, as if it were stored
 };
 
-/// FETCH: the document of an index entry, if it meets what the bounds left open.
+/// FETCH: the document of an index entry, if it meets the conditions that the bounds do not decide.
 class Fetch final : public DocumentStage {
  public:
   Fetch(ShardRun& run, Residual residual, std::unique_ptr<Stage> input)

@@ -1,4 +1,4 @@
-// From an access to stages, in the order in which MongoDB stacks them; the choice between accesses by a look at the
+// From an access to stages, in the order in which MongoDB stacks them; the choice between accesses by a trial on the
 // data; running them on one shard.
 #include "engine/exec/plan/shard_plan.h"
 
@@ -42,7 +42,7 @@ std::unique_ptr<Stage> BuildSource(ShardRun& run, const Query& query, const Acce
 }
 
 constexpr uint64_t kTrialEntriesMax = 100;
-/// So few that looking further costs more than it can save.
+/// So few rows that a trial costs more than it can save.
 constexpr uint64_t kFewEntries = 10;
 
 Result<uint64_t> CountEntries(txn::Context& context, const Query& query, storage::ShardNumber shard,

@@ -5,15 +5,15 @@
 
 namespace braid::query::plan {
 
-/// Rows come in the order of the entries of one index and every entry is a row: what the next row of a shard is can be
-/// told from the entry's key, before its document is read.
+/// True if rows come in the order of the entries of one index and every entry is a row: then the key of a shard's next
+/// entry tells the place of its next row before the document is read.
 bool IsKeyOrdered(const Query& query, const Access& access);
 
 /// The stages of an access: reading, sorting, skipping, projecting, limiting.
 std::unique_ptr<Stage> BuildStages(ShardRun& run, const Query& query, const Access& access);
 
-/// The most promising of several by a look at the data: each may walk a few entries, the one that ends soonest wins.
-/// Reads the context's snapshot.
+/// Chooses among several accesses by a trial on the data: each may walk a few entries, and the one that ends soonest
+/// wins. Reads the context's snapshot.
 Result<size_t> ChooseAccess(txn::Context& context, const Query& query, storage::ShardNumber shard,
                             const std::vector<Access>& accesses);
 
@@ -25,7 +25,7 @@ class ShardPlan {
       : query_(query), accesses_(accesses), run_(query, shard) {}
 
   storage::ShardNumber shard() const { return run_.shard; }
-  /// Settles which access is taken, by a short look at the shard's data. The first Next() does it too.
+  /// Chooses the access by a short trial on the shard's data. The first Next() does it too.
   Status Prepare(txn::Context& context);
   /// False at the end.
   Result<bool> Next(txn::Context& context, Row* row);

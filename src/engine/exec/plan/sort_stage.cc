@@ -11,10 +11,10 @@
 namespace braid::query::plan {
 namespace {
 
-constexpr size_t kSpilledBytesMin = 1u << 20;  // less is not worth a file
+constexpr size_t kSpilledBytesMin = 1u << 20;  // fewer bytes are not worth a file
 constexpr size_t kSpillBufferBytes = 256 * 1024;
 
-// Half of the memory is free: what rests may rest there.
+// At least half of the memory is free: idle rows may stay in memory.
 bool IsPlentiful(const MemoryBudget& memory) { return memory.used() <= memory.limit() / 2; }
 
 // Of a spilled row, before its sort key, document key, values and document.

@@ -16,7 +16,7 @@
 
 namespace braid::query::plan {
 
-/// What travels between stages. Views are valid until the next pull.
+/// A row that is passed between stages. Views are valid until the next pull.
 struct Row {
   bson::View document;
   bool has_document = false;
@@ -35,7 +35,7 @@ void AppendFilter(const Residual& residual, bson::Builder& out);
 /// An int if it fits, else a long.
 void AppendNumber(bson::Builder& out, std::string_view name, uint64_t number);
 
-/// What a stage has done, under the names of explain.
+/// The figures of a stage, under the names of explain.
 struct StageFigures {
   uint64_t works = 0;
   uint64_t advanced = 0;
@@ -43,7 +43,7 @@ struct StageFigures {
   std::chrono::nanoseconds time{0};
 };
 
-/// What the stages of one plan share while it runs on one shard.
+/// The state that the stages of one plan share while it runs on one shard.
 struct ShardRun {
   catalog::CollectionPtr collection;
   storage::ShardNumber shard;
@@ -74,15 +74,15 @@ class Stage {
     for (const std::unique_ptr<Stage>& input : inputs_) input->Rest(context);
   }
   /// The key of the entry that the next row is made of (Row::key), found without the row; false at the end. Only of an
-  /// access that is key-ordered (shard_plan.h). The key is valid until the next call. `spare`: a cursor that nobody
-  /// needs any more may be taken from here and left here, for other shards; null: no.
+  /// access that is key-ordered (shard_plan.h). The key is valid until the next call. `spare`: an unused cursor may be
+  /// taken from here or left here, for reuse by other shards; null: no reuse.
   virtual Result<bool> PeekKey(txn::Context& context, std::unique_ptr<storage::Cursor>* spare, std::string_view* key) {
     return input().PeekKey(context, spare, key);
   }
 
  protected:
   virtual Result<bool> Pull(txn::Context& context, Row* row) = 0;
-  /// What the stage was made of, such as indexBounds; with `executed` also figures of its own, such as keysExamined.
+  /// Appends the stage's parameters, such as indexBounds; with `executed` also its figures, such as keysExamined.
   virtual void Describe(bson::Builder& out, bool executed) const;
   /// Conditions that it checks; null: none.
   virtual const Residual* filter() const { return nullptr; }
@@ -97,10 +97,10 @@ class Stage {
   std::string_view name_;
 };
 
-/// The documents that a plan has met already, where it could meet one twice. Charged to the server's memory.
+/// The documents that a plan has already returned, if it could meet one twice. Charged to the server's memory.
 class SeenKeys {
  public:
-  /// True: it was not there.
+  /// True if it was not in the set.
   Result<bool> Add(txn::Context& context, std::string_view key) {
     if (!keys_.emplace(key).second) return false;
     bytes_ += key.size() + kBytesPerKey;

@@ -20,8 +20,8 @@ class WriteAccess {
   /// one afterwards; kQueryPlanKilled if the collection is gone. In a transaction either is a kWriteConflict.
   Status LetGo(txn::Context& context, const std::function<Status()>& wait);
 
-  /// The same without waiting for anything, if a change of the description waits or it is others' turn
-  /// (Fiber::GiveWay): for statements over many documents, after each batch that they have committed.
+  /// The same without waiting, if a change of the description is waiting or other requests should run (Fiber::GiveWay):
+  /// for statements over many documents, after each committed batch.
   Status LetChangesIn(txn::Context& context);
 
  private:

@@ -63,7 +63,7 @@ Status WithoutConflict(Writer& writer, WriteAccess& access, const std::function<
 Result<int64_t> Changer::Run(const ChangeDocument& change) {
   Status status = RunUncommitted(change);
   if (!context_.writes().empty()) BRAID_CHECK_OK(context_.CommitStatement());
-  context_.AbortStatement();  // lets go of locks on documents that were looked at only
+  context_.AbortStatement();  // releases the locks on documents that were only read
   BRAID_ASSERT(context_.is_transaction() || context_.writes().empty());
   if (!status.ok()) return status;
   return matched_;

@@ -22,7 +22,7 @@ namespace braid::write {
 
 constexpr size_t kBatchBytesMax = 4u << 20;  // changed by one statement before it commits and lets others in
 
-/// What a statement writes with. It outlives the statement.
+/// The parameters of a statement that writes. They outlive the statement.
 struct Writer {
   txn::Context& context;
   std::atomic<uint64_t>& conflicts;        // how many locks of other writers were waited for
@@ -43,8 +43,8 @@ class Changer {
   /// How many documents matched and went through `change`. Everything is committed on return, also on an error.
   Result<int64_t> Run(const ChangeDocument& change);
 
-  /// The document was taken to another shard. The statement may come to that one only now, and its cursors there show
-  /// what it has written: the document is not to be met again. The same if it was found on another shard.
+  /// Notes that the document was moved to another shard. The statement may scan that shard later, and its cursors there
+  /// show its own writes: the document must not be processed again. The same if it was found on another shard.
   Status NoteMoved(const bson::Value& id);
 
  private:

@@ -1,5 +1,5 @@
-// Inserting, updating and deleting documents: what insert, update, delete, findAndModify, bulkWrite, $out and $merge
-// come down to. Everything is parsed and checked by the caller.
+// Inserting, updating and deleting documents, for insert, update, delete, findAndModify, bulkWrite, $out and $merge.
+// The caller has parsed and checked everything.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace braid::write {
 struct Insertion {
   std::span<const bson::View> documents;
   txn::WriteOptions options;
-  /// Called with the position of each document that was refused and why; true: go on.
+  /// Called with the position of each refused document and the reason; if it returns true, the insert continues.
   std::function<bool(size_t position, const Status& status)> failed;
   /// True if the document was inserted when the same write was sent before: it counts and is not inserted again. May be
   /// empty.
@@ -57,8 +57,8 @@ struct Deletion {
 /// Removes the matching documents. Returns how many were removed.
 Result<int64_t> Delete(Writer& writer, WriteAccess& access, Deletion deletion);
 
-/// The error of a statement is the error of the whole command: a conflict ends its transaction, an interruption leaves
-/// nothing to go on with.
+/// True if the error of a statement ends the whole command: a conflict ends its transaction, an interruption ends the
+/// request.
 bool EndsCommand(Code code);
 
 }  // namespace braid::write

@@ -1,4 +1,4 @@
-// What the wire's tests send: messages made by hand, right or wrong.
+// Messages for the wire's tests, made by hand, valid or not.
 #pragma once
 
 #include <string>
