@@ -1,4 +1,4 @@
-// What the baselines on bare RocksDB share: a directory of their own, and RocksDB's errors as ours.
+// Shared by the baselines on bare RocksDB: a directory of their own, and RocksDB's errors as ours.
 #pragma once
 
 #include <rocksdb/status.h>

@@ -1,4 +1,4 @@
-// The same operations on bare RocksDB: what the disk and the library allow, without documents, indexes or a network.
+// The same operations on bare RocksDB: the limit that disk and library set, without documents, indexes or a network.
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>

@@ -12,9 +12,9 @@
 namespace braid::bench {
 
 enum class CounterWay {
-  kHot,    ///< one document a counter, one transaction an event
-  kSeed,   ///< logical shards chosen at random, one transaction an event
-  kBraid,  ///< logical shards owned, many events a transaction
+  kHot,    ///< one document per counter, one transaction per event
+  kSeed,   ///< logical shards chosen at random, one transaction per event
+  kBraid,  ///< owned logical shards, many events per transaction
 };
 
 struct CountersOptions {
@@ -22,9 +22,9 @@ struct CountersOptions {
   std::string database = "bench_counters";
   /// Events of a run.
   uint64_t events = 200'000;
-  /// A run of single events ends after so long, whatever is left: they are slow.
+  /// A run of single events ends after this time, because they are slow.
   double seconds_max = 10;
-  /// Writers of single events, a run for each.
+  /// Numbers of writers of single events, with one run for each.
   std::vector<int> writers = {1, 8, 32};
   /// Transactions side by side in Braid's way.
   int workers = 2;
@@ -41,7 +41,7 @@ struct CountersRow {
   uint64_t events = 0;
   uint64_t retries = 0;
   double seconds = 0;
-  double cpu_micros = 0;    ///< an event: of this process, and of the server if it says what it uses
+  double cpu_micros = 0;    ///< per event: of this process, and of the server if it reports its usage
   bool server_cpu = false;  ///< cpu_micros has the server's too
   bool audited = false;     ///< the totals were what the delegations say
   double rate() const { return seconds > 0 ? static_cast<double>(events) / seconds : 0; }

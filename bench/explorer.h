@@ -11,7 +11,7 @@
 
 namespace braid::bench {
 
-/// What a reader asks. One call answers two of the ten queries: difficulty, and transactions with their rate.
+/// The queries of a reader. One call answers two of the ten queries: difficulty, and transactions with their rate.
 enum class ExplorerQuery {
   kBlock,
   kTransaction,
@@ -28,7 +28,7 @@ enum class ExplorerQuery {
 constexpr size_t kExplorerQueries = 11;
 const char* NameOf(ExplorerQuery query);
 
-/// When the receipts of transactions come.
+/// When the receipts of transactions arrive.
 enum class ExplorerReceipts {
   kNone,
   kSame,  ///< with the epoch of their transactions
@@ -69,7 +69,7 @@ struct ExplorerImportRow {
   uint64_t blocks = 0;
   uint64_t transactions = 0;
   double seconds = 0;
-  double cpu_micros = 0;    ///< per transaction: of this process, and of the server if it says what it uses
+  double cpu_micros = 0;    ///< per transaction: of this process, and of the server if it reports its usage
   bool server_cpu = false;  ///< cpu_micros includes the server's
   Histogram queries;        ///< nanoseconds of the readers' queries
   double rate() const { return seconds > 0 ? static_cast<double>(transactions) / seconds : 0; }
@@ -117,7 +117,7 @@ struct ExplorerObserver {
 };
 
 /// Durable. After each import and each round of pops everything is recounted: a wrong list, sum or number of
-/// transactions is an error, and so is an answer without what must be there.
+/// transactions is an error, and so is an incomplete answer.
 Result<ExplorerReport> RunExplorer(Clients& clients, const ExplorerBenchOptions& options,
                                    const ExplorerObserver& observer);
 

@@ -13,14 +13,14 @@
 namespace braid::bench {
 namespace {
 
-// Lines are made before the clock starts, as many at a time as have so many transactions.
+// Lines are made before the clock starts, in chunks of this many transactions.
 constexpr uint64_t kTransactionsPerChunk = 50'000;
 constexpr size_t kEpochsAhead = 64;
 
 /// Epochs that are read but not taken in, few enough to wait for each other.
 class EpochsAhead {
  public:
-  /// False: nobody takes them any more.
+  /// False if no one takes them any more.
   bool Push(explorer::Epoch epoch) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return closed_ || waiting_.size() < kEpochsAhead; });

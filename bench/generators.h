@@ -17,7 +17,7 @@ namespace braid::bench {
 uint64_t FnvHash64(uint64_t value);
 
 /// Numbers 0 … n-1, 0 the most frequent, k about (k+1)^-theta as frequent (Gray et al., SIGMOD 1994). n may grow from
-/// one call to the next; the sum behind it is then extended, not made anew.
+/// one call to the next; the sum behind it is then extended, not recomputed.
 class Zipfian {
  public:
   static constexpr double kTheta = 0.99;
@@ -40,7 +40,7 @@ enum class Distribution { kZipfian, kLatest, kUniform };
 std::string_view Name(Distribution distribution);
 Result<Distribution> ParseDistribution(std::string_view name);
 
-/// Chooses the record of each operation. Not thread-safe: one a thread.
+/// Chooses the record of each operation. Not thread-safe: one per thread.
 class KeyChooser {
  public:
   /// `items_max`: how many records there will be in the end. The hot records of a zipfian choice are spread over all of
@@ -59,9 +59,9 @@ class KeyChooser {
 class InsertSequence {
  public:
   explicit InsertSequence(uint64_t start) : next_(start), count_(start) {}
-  /// The first of `n` numbers that nobody else gets.
+  /// Reserves `n` numbers and returns the first.
   uint64_t Take(uint64_t n) { return next_.fetch_add(n, std::memory_order_relaxed); }
-  /// These are stored now.
+  /// Marks these as stored.
   void Acknowledge(uint64_t first, uint64_t n);
   uint64_t count() const { return count_.load(std::memory_order_acquire); }
 
@@ -73,7 +73,7 @@ class InsertSequence {
   std::atomic<uint64_t> next_;
   std::atomic<uint64_t> count_;
   std::mutex mu_;
-  std::vector<Range> early_;  // guarded by mu_: stored before some lower number; a few a thread
+  std::vector<Range> early_;  // guarded by mu_: stored before some lower number; a few per thread
 };
 
 }  // namespace braid::bench

@@ -9,7 +9,7 @@
 namespace braid::bench {
 
 /// Counts of non-negative values. Each power of two is cut into 128 buckets, so a quantile is at most 1/128 (0.8 %)
-/// above the true value and never below it. Not thread-safe: one a thread, merged at the end.
+/// above the true value and never below it. Not thread-safe: one per thread, merged at the end.
 class Histogram {
  public:
   void Record(uint64_t value) {
@@ -31,7 +31,7 @@ class Histogram {
   static constexpr int kBits = 7;
   static constexpr uint64_t kCut = 1u << kBits;
 
-  // Below 2 * kCut one bucket a value; above, the leading 1 + kBits bits of the value number the bucket.
+  // Below 2 * kCut there is one bucket per value; above, the leading 1 + kBits bits of the value number the bucket.
   static size_t Bucket(uint64_t value) {
     if (value < 2 * kCut) return value;
     const int shift = static_cast<int>(std::bit_width(value)) - 1 - kBits;

@@ -1,6 +1,6 @@
-// The ledger: how fast hash chains are written durably, one for everything and one a symbol, beside bare RocksDB; how
-// fast they are read and verified, beside SHA-256, and while writers go on; and what engines get of it through the
-// settlement service.
+// The ledger: how fast hash chains are written durably, one for everything and one per symbol, compared with bare
+// RocksDB; how fast they are read and verified, compared with SHA-256, also while writers continue; and the rates that
+// engines get through the settlement service.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,10 @@ struct LedgerOptions {
   uint32_t symbols = 8;
   std::vector<uint32_t> writers = {1, 2, 4, 8};
   std::vector<uint32_t> batches = {1, 100, 500};
-  /// Records submitted and not acknowledged; 0: two batches a writer.
+  /// Records submitted and not acknowledged; 0: two batches per writer.
   uint64_t in_flight = 0;
-  /// A run of appends ends after so long, whatever is left: with a sync a record they are slow. A reading is repeated
-  /// for a second, but not for longer than this.
+  /// A run of appends ends after this time, because with one sync per record they are slow. A reading is repeated for a
+  /// second, but not for longer than this.
   double seconds_max = 5;
   /// The directory in which bare RocksDB gets one; empty leaves bare RocksDB out.
   std::string bare_parent;
@@ -39,7 +39,7 @@ struct LedgerOptions {
   bool reads = true;
   bool recovery = true;
   bool engines = true;
-  /// How many engines at the same time, each with the symbols that fall to it; a run for each.
+  /// Numbers of engines at the same time, each with its share of the symbols; one run for each number.
   std::vector<uint32_t> engine_counts = {1, 8};
   const std::atomic<bool>* stop = nullptr;
 
@@ -62,7 +62,7 @@ struct LedgerRow {
   double p50_ms = 0;  ///< from Submit() to the acknowledgement; of bare RocksDB, of a batch
   double p99_ms = 0;
   double p999_ms = 0;
-  double cpu_micros = 0;            ///< a record: of this process, and of the server if it says what it uses
+  double cpu_micros = 0;            ///< per record: of this process, and of the server if it reports its usage
   bool server_cpu = false;          ///< cpu_micros has the server's too
   double commit_records = 0;        ///< mean of a commit
   bool verified = false;            ///< all acknowledged records were there and verified; of bare RocksDB false
@@ -72,7 +72,7 @@ struct LedgerRow {
 };
 
 enum class LedgerRead {
-  kShaStream,   ///< SHA-256 of the payloads, one after another, as one text a thread
+  kShaStream,   ///< SHA-256 of the payloads, one after another, as one text per thread
   kShaRecords,  ///< SHA-256 of each record, of the bytes that chains hash
   kScan,        ///< the log's documents through a cursor, not looked at
   kVerify,      ///< Chains::Verify()
@@ -87,14 +87,14 @@ struct LedgerReadRow {
   uint32_t threads = 1;
   int64_t records = 0;
   int64_t payload_bytes = 0;
-  double seconds = 0;               ///< mean of the repetitions
-  double cpu_micros = 0;            ///< a record, of this process: with a store in it all that the reading takes
-  std::optional<double> to_sha;     ///< speed by that of kShaRecords with the same threads
+  double seconds = 0;            ///< mean of the repetitions
+  double cpu_micros = 0;         ///< per record, of this process: with an embedded store the whole cost of the reading
+  std::optional<double> to_sha;  ///< speed by that of kShaRecords with the same threads
   std::optional<double> to_stream;  ///< the same by kShaStream
   double megabytes_per_second() const { return seconds > 0 ? static_cast<double>(payload_bytes) / 1e6 / seconds : 0; }
 };
 
-/// A recovery while writers append as fast as they can, and both alone; all in records a second.
+/// A recovery while writers append as fast as they can, and both alone; all in records per second.
 struct LedgerRecoveryRow {
   LedgerRead what = LedgerRead::kVerify;
   int64_t records = 0;  ///< read during the load
@@ -109,7 +109,7 @@ struct LedgerRecoveryRow {
 
 /// Outputs of engines through the settlement service, which reads and checks their JSON, to their acknowledgement.
 struct LedgerEngineRow {
-  bool tcp = false;  ///< over TCP on this machine, a connection each; else by calls
+  bool tcp = false;  ///< over TCP on this machine, with one connection each; otherwise by calls
   uint32_t engines = 1;
   uint64_t in_flight = 0;  ///< of all together
   uint64_t outputs = 0;
@@ -117,7 +117,7 @@ struct LedgerEngineRow {
   double p50_ms = 0;
   double p99_ms = 0;
   double p999_ms = 0;
-  double cpu_micros = 0;  ///< an output: of this process without what TCP engines themselves do, and of the server
+  double cpu_micros = 0;  ///< per output: of this process without the TCP engines themselves, and of the server
   bool server_cpu = false;
   std::optional<double> to_calls;  ///< rate() by that of the same engines without TCP
   double rate() const { return seconds > 0 ? static_cast<double>(outputs) / seconds : 0; }

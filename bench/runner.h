@@ -1,4 +1,4 @@
-// Runs a workload on a target with so many threads, and measures it.
+// Runs a workload on a target with a number of threads, and measures it.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct RunOptions {
   uint64_t operations = 0;
   /// … or, if not 0, after this time.
   double seconds = 0;
-  /// Records a request, where the workload inserts in batches.
+  /// Records per request, where the workload inserts in batches.
   uint64_t batch = 1000;
   uint64_t seed = 1;
   /// Set from outside to end the run early.
@@ -32,7 +32,7 @@ struct Measurement {
   /// Records for inserts in batches, else requests.
   uint64_t operations = 0;
   double seconds = 0;
-  /// Nanoseconds a request, all and by kind.
+  /// Nanoseconds per request, all and by kind.
   Histogram latency;
   std::array<Histogram, kOperations> by_operation;
   std::optional<double> cpu_micros_per_operation;

@@ -23,7 +23,7 @@ void AppendInt32In(bson_t* document, const char* name, const char* field, int32_
   bson_append_document_end(document, &inside);
 }
 
-// What scatter queries ask for.
+// The filter of scatter queries.
 void AppendNumbers(bson_t* document, uint64_t number) {
   BSON_APPEND_INT64(document, "number", static_cast<int64_t>(number));
   BSON_APPEND_INT64(document, "group", static_cast<int64_t>(number / kGroupRecords));

@@ -1,5 +1,5 @@
-// `braid bench ycsb --shards`: what the number of shards does to reads that one of them answers, and to queries that
-// all of them answer.
+// `braid bench ycsb --shards`: the effect of the number of shards on reads that one shard answers, and on queries that
+// all shards answer.
 #pragma once
 
 #include "bench/suite.h"
@@ -10,7 +10,7 @@ struct ShardsOptions {
   /// Of each run: workloads, baseline and on_row are set here.
   SuiteOptions suite;
   std::vector<int> shards;
-  /// Calls `use` with the address of a server that has so many shards and an empty store.
+  /// Calls `use` with the address of a server that has `shards` shards and an empty store.
   std::function<Status(int shards, const std::function<Status(const std::string& uri)>& use)> with_server;
   /// Called with each row when it is known, and with the same on one shard, if that was measured.
   std::function<void(const Row& row, const Row* one)> on_row;

@@ -1,5 +1,5 @@
-// The storefront under load: a mix of shopping operations, a flash sale beside the seed's own way of selling, and the
-// catalogue at growing numbers of products.
+// The storefront under load: a mix of shopping operations, a flash sale compared with the original design's way of
+// selling, and the catalogue at growing numbers of products.
 #pragma once
 
 #include <array>
@@ -64,10 +64,10 @@ struct ShopRouting {
   uint64_t scattered = 0;
 };
 
-/// What every run says about its cost.
+/// The cost of every run.
 struct ShopCost {
   double seconds = 0;
-  double cpu_micros = 0;    ///< per operation: of this process, and of the server if it says what it uses
+  double cpu_micros = 0;    ///< per operation: of this process, and of the server if it reports its usage
   bool server_cpu = false;  ///< cpu_micros includes the server's
   uint64_t retries = 0;     ///< runs of a transaction's body after its first
 };
@@ -76,7 +76,7 @@ struct ShopMixRow {
   int threads = 0;
   std::array<ShopOperationFigures, kShopOperations> operations;
   ShopCost cost;
-  std::optional<std::vector<ShopRouting>> routing;  ///< nothing if the server does not say
+  std::optional<std::vector<ShopRouting>> routing;  ///< nothing if the server does not report it
   int64_t units_sold = 0;  ///< as the orders say; with the stock left it is the stock at the start
   uint64_t done() const;
   uint64_t failed() const;
@@ -99,7 +99,7 @@ struct ShopSaleRow {
   uint64_t buyers = 0;
   int64_t sold = 0;      ///< units in the orders that are stored
   int64_t left = 0;      ///< what the product says afterwards
-  uint64_t refused = 0;  ///< buyers that were told that nothing is left
+  uint64_t refused = 0;  ///< buyers that got the answer "sold out"
   Histogram nanos;       ///< of sales, not of refusals
   ShopCost cost;
   int64_t oversold() const { return sold > units ? sold - units : 0; }
@@ -133,8 +133,8 @@ struct ShopObserver {
   std::function<void(const ShopCatalogueRow&)> on_catalogue;
 };
 
-/// Durable. After each run of the service the stock is verified: never negative, and what was sold and what is left are
-/// what was there. A run where they are not is an error.
+/// Durable. After each run of the service the stock is verified: it is never negative, and sold and remaining units add
+/// up to the initial stock. A run where they do not is an error.
 Result<ShopReport> RunShop(Clients& clients, const ShopBenchOptions& options, const ShopObserver& observer);
 
 }  // namespace braid::bench

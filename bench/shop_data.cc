@@ -1,4 +1,4 @@
-// What the storefront's runs work on: made-up products, inserted in bulk.
+// The data of the storefront's runs: made-up products, inserted in bulk.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr uint64_t kProductsPerInsert = 1000;
 constexpr int kFillThreads = 4;
 constexpr const char* kColors[] = {"black", "white", "red", "green", "blue"};
 
-// Prices of 1.00 to 99999.99, scattered, so that neighbours in the catalogue are no neighbours by _id.
+// Prices of 1.00 to 99999.99, scattered, so that neighbours in the catalogue are not neighbours by _id.
 bson_decimal128_t PriceOf(uint64_t number) {
   const uint64_t cents = 100 + FnvHash64(number) % 9'999'900;
   bson_decimal128_t price;

@@ -1,4 +1,4 @@
-// The shopping mix: shoppers on threads of their own, what the server did for them, and the stock afterwards.
+// The shopping mix: shoppers on threads of their own, the server's figures, and the stock afterwards.
 #include <algorithm>
 
 #include "bench/shop_shopper.h"
@@ -8,7 +8,7 @@ namespace {
 
 using OptionalRouting = std::optional<std::vector<ShopRouting>>;
 
-// What was routed in between.
+// The operations that were routed in between.
 OptionalRouting RoutingSince(const OptionalRouting& before, OptionalRouting after) {
   if (!before || !after) return std::nullopt;
   for (ShopRouting& one : *after) {

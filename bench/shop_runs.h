@@ -1,4 +1,4 @@
-// The single runs that the storefront's benchmark is made of, and what they share.
+// The single runs of the storefront's benchmark, and their shared functions.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@
 
 namespace braid::bench {
 
-/// Where everything is sold.
+/// The one zone where everything is sold.
 constexpr const char* kShopZone = "RU-MOW";
 constexpr const char* kShopCurrency = "RUB";
-/// The made-up products fall into so many categories, evenly.
+/// The number of categories, over which the made-up products are spread evenly.
 constexpr uint64_t kShopCategories = 20;
 /// Products on a page of the catalogue.
 constexpr uint32_t kShopPage = 20;
@@ -35,15 +35,16 @@ struct ShopFill {
 /// Inserts products in bulk, past the service.
 Status FillProducts(Clients& clients, const std::string& database, const ShopFill& fill);
 
-/// What the stored orders and products say together.
+/// The totals of the stored orders and products.
 struct StockFigures {
   int64_t sold = 0;
   int64_t left = 0;
 };
-/// Of each product: its stock is not negative, and sold and left are together `stock`. Else kInternalError.
+/// Checks for each product that its stock is not negative, and that sold and remaining units add up to `stock`. Else
+/// kInternalError.
 Result<StockFigures> VerifyStock(Clients& clients, const std::string& database, int64_t stock);
 
-/// Targeted and scattered operations on the collections of a database so far; nothing if the server does not say.
+/// Targeted and scattered operations on the collections of a database so far; nothing if the server does not report it.
 Result<std::optional<std::vector<ShopRouting>>> ReadRouting(Clients& clients, const std::string& database);
 
 /// Measures time and CPU from its making to Finish().
@@ -60,7 +61,7 @@ class ShopMeter {
   std::chrono::steady_clock::time_point start_;
 };
 
-/// Runs `body` on so many threads; the first error of any of them is returned after all have ended.
+/// Runs `body` on `threads` threads; the first error of any of them is returned after all have ended.
 Status OnThreads(int threads, const std::function<Status(int thread)>& body);
 
 /// The mix in options.database, which is renewed, with row.threads threads; fills the row in, and verifies.
@@ -69,7 +70,7 @@ Status MeasureMix(Clients& clients, const ShopBenchOptions& options, ShopMixRow&
 /// The flash sale in options.database, which is renewed, in the way that the row says; the service's is verified.
 Status MeasureSale(Clients& clients, const ShopBenchOptions& options, ShopSaleRow& row);
 
-/// Readings of a catalogue with so many products, which are there.
+/// Readings of a catalogue with a given number of products, which exist already.
 Status MeasureCatalogue(Clients& clients, const ShopBenchOptions& options, uint64_t products,
                         const std::function<void(const ShopCatalogueRow&)>& on_row);
 

@@ -77,8 +77,8 @@ Status SellByCheckout(Clients& clients, const ShopBenchOptions& options, ShopSal
   BRAID_TRY(const StockFigures figures, VerifyStock(clients, options.database, row.units));
   row.sold = figures.sold;
   row.left = figures.left;
-  // Buyers that were answered and orders that are stored must be the same number, and nobody may go away while
-  // something is left.
+  // The number of served buyers must equal the number of stored orders, and no buyer may be refused while there is
+  // stock.
   const auto answered = static_cast<int64_t>(row.nanos.count());
   if (row.sold == answered && (row.left == 0 || row.refused == 0)) return {};
   return Status(Code::kInternalError, StrCat("the sale of ", row.units, " units to ", row.buyers, " buyers: ", answered,

@@ -1,4 +1,4 @@
-// The flash sale as the seed would run it, beside which the service's is measured.
+// The flash sale as the original design would run it, for comparison with the service's.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace braid::bench {
 /// Two sellers that read the same stock both sell. One thread.
 class SeedSeller {
  public:
-  /// `increments`: writes the stock by $inc; else by $set of what should be left.
+  /// `increments`: writes the stock by $inc; otherwise by $set of the expected rest.
   SeedSeller(Clients& clients, const std::string& database, bool increments);
-  /// The product, with so many units, in collections of its own that are sharded as the seed says.
+  /// Creates the product, with `units` units, in collections of its own that are sharded as the design says.
   static Status Prepare(Clients& clients, const std::string& database, int64_t units);
 
   /// False: nothing is left.

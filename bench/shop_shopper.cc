@@ -73,7 +73,7 @@ auto Shopper::Timed(ShopOperation operation, const Call& call) -> decltype(call(
 
 namespace {
 
-// OK for what was done and for what was refused.
+// OK for success and for refusals.
 template <typename T>
 Status UnlessRefused(const Result<T>& result) {
   return result.ok() || shop::RefusalOf(result.error()) ? Status() : result.error();
@@ -147,7 +147,7 @@ Status Shopper::Merge() {
   return UnlessRefused(merge);
 }
 
-// Lines that are sold out are taken from the cart, as people do, so that it can be checked out the next time.
+// Lines that are sold out are removed from the cart, as people do, so that it can be checked out the next time.
 Status Shopper::Checkout() {
   while (!ready_.empty() && baskets_[ready_.front()].products.empty()) {
     baskets_[ready_.front()].queued = false;

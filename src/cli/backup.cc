@@ -62,7 +62,7 @@ void PrintBackup(const BackupArgs& args, const backup::Target& target, const bac
 
 Status MakeBackup(const BackupArgs& args) {
   const std::atomic<bool>& stop = StopOnInterrupt();
-  // The store first: a mistyped one leaves no target behind.
+  // The store is opened first, so that a mistyped one leaves no target behind.
   BRAID_TRY(const backup::ReachedStore store, backup::ReachStore(args.store, backup::Reach::kCopy));
   BRAID_TRY(const std::unique_ptr<backup::Target> target,
             backup::Target::Open(args.target, {.check_known = args.check}));

@@ -1,4 +1,4 @@
-// braid bench ledger: hash chains, one for everything and one a symbol, beside bare RocksDB and SHA-256.
+// braid bench ledger: hash chains, one for everything and one per symbol, compared with bare RocksDB and SHA-256.
 #include <CLI/CLI.hpp>
 
 #include <fmt/format.h>

@@ -20,9 +20,10 @@ namespace braid::cli {
 /// Adds --store DIR|mongodb://…
 void AddStoreOption(CLI::App& app, std::string& store);
 
-/// The store that the option names, created if it is not there; what the engine logs below a warning is not shown.
+/// The store that the option names, created if it does not exist; of the engine's log only warnings and errors are
+/// shown.
 Result<std::unique_ptr<Clients>> OpenStore(const std::string& store);
-/// The same for another use. Subcommands that read say so: a mistyped directory is an error then, and is not created.
+/// The same for another use. For subcommands that only read, a mistyped directory is an error and is not created.
 Result<std::unique_ptr<Clients>> OpenStoreFor(const std::string& store, StoreUse use);
 
 /// The directory that holds the store, so that what is put there is on the same disk; "." for a URI.
@@ -31,7 +32,7 @@ std::string DirectoryBeside(const std::string& store);
 /// Adds -d,--db and -c,--collection.
 void AddNamespaceOptions(CLI::App& app, std::string& database, std::string& collection);
 
-/// Field names: those of a list with commas, or one a line of a file; one of both may be given.
+/// Field names, from a comma-separated list or from a file with one per line; only one of the two may be given.
 Result<std::vector<std::string>> ReadFields(const std::string& list, const std::string& file);
 
 /// The whole file.
@@ -41,7 +42,7 @@ Result<std::string> ReadWholeFile(const std::string& path);
 /// with or without a Z at its end, "2024-05-01T12:00:00.250Z"); nothing if it is neither.
 std::optional<int64_t> ParseTime(const std::string& text);
 
-/// From this moment on, and before that one; each may be missing.
+/// A half-open period; each end may be missing.
 struct TimeRange {
   std::optional<int64_t> from_ms;
   std::optional<int64_t> to_ms;

@@ -8,7 +8,7 @@
 namespace braid::cli {
 namespace {
 
-// Options whose value is a name in the file system, of which the shell knows more.
+// Options whose value is a file name, which the shell completes itself.
 bool TakesFile(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   return type.find("FILE") != std::string::npos || type.find("DIR") != std::string::npos;

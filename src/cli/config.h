@@ -1,4 +1,4 @@
-// Where a subcommand's options come from: the command line, the environment, a configuration file.
+// The sources of a subcommand's options: the command line, the environment, a configuration file.
 #pragma once
 
 #include <map>

@@ -21,7 +21,7 @@
 namespace braid::cli {
 namespace {
 
-// A port in use that nobody asked for by its number is passed over, as are so many after it.
+// If the default port is in use, the next free one is taken, up to this many further.
 constexpr uint16_t kDemoPorts = 20;
 
 struct DemoArgs {
@@ -79,7 +79,7 @@ void AwaitEndOfDemo(const sigset_t& signals, double seconds) {
   sigtimedwait(&signals, nullptr, &limit);
 }
 
-// What differs from a server: small, quickly ended, and content with another port.
+// The differences from a server: small, quick to stop, and able to use another port.
 void FitToDemo(const CLI::App& app, ServeArgs& serve) {
   serve.engine.cache_bytes = 128ull << 20;
   serve.engine.memory_limit_bytes = 128ull << 20;

@@ -20,7 +20,7 @@ const std::atomic<bool>& StopOnInterrupt() {
   struct sigaction hang_up {};
   sigaction(SIGHUP, nullptr, &hang_up);
   if (hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // ignored under nohup
-  signal(SIGUSR1, SIG_IGN);  // opens a server's log file anew; there is none here
+  signal(SIGUSR1, SIG_IGN);  // reopens a server's log file; there is none here
   return stopped;
 }
 

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM as a flag, for jobs that want to end tidily.
+// Ctrl-C and SIGTERM as a flag, for jobs that end in an orderly way.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 namespace braid::cli {
 
 /// From here on the first SIGINT, SIGTERM or SIGHUP sets the flag that is returned, and the second ends the process as
-/// usual. SIGUSR1, which asks a server to open its log file anew, is ignored.
+/// usual. SIGUSR1, which asks a server to reopen its log file, is ignored.
 const std::atomic<bool>& StopOnInterrupt();
 
 }  // namespace braid::cli

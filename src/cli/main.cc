@@ -15,8 +15,8 @@
 #include "client/json_output.h"
 
 // Read by jemalloc: large replies come and go, and giving their memory back to the kernel each time costs more than
-// they do. What was not used again for two seconds goes back, by a thread of jemalloc's: a server with nothing to do
-// would keep it otherwise. An option by MALLOC_CONF in the environment goes before.
+// they do. Memory that was not reused for two seconds is returned by a thread of jemalloc's: an idle server would keep
+// it otherwise. An option by MALLOC_CONF in the environment goes before.
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "oversize_threshold:0,dirty_decay_ms:2000,muzzy_decay_ms:0,background_thread:true";
 
@@ -72,7 +72,7 @@ int Run(int argc, char** argv) {
     if (!parser->parsed()) continue;
     if (const braid::Status status = action(); !status.ok()) {
       const std::string message(status.message());
-      braid::log::Flush();  // what led to it comes first
+      braid::log::Flush();  // write out the log lines that led to it
       std::fprintf(stderr, "braid %s: %s\n", parser->get_name().c_str(), message.c_str());
       PrintFailure({argv, static_cast<size_t>(argc)}, status.code(), status.message());
       return kFailed;

@@ -1,4 +1,4 @@
-// Tells the service manager how the server is doing: systemd's protocol for services of Type=notify.
+// Reports the server's state to the service manager: systemd's protocol for services of Type=notify.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace braid::cli {
 
-/// Sends `state`, such as "READY=1", to the socket that $NOTIFY_SOCKET names, as sd_notify(3) does. Nothing happens if
-/// there is none; one that cannot be reached is no reason to end, and never waited for.
+/// Sends `state`, such as "READY=1", to the socket that $NOTIFY_SOCKET names, as sd_notify(3) does. Does nothing if
+/// there is none; never waits, and ignores a socket that cannot be reached.
 void NotifyServiceManager(std::string_view state);
 
 /// CLOCK_MONOTONIC, which goes with RELOADING=1.

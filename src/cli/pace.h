@@ -1,4 +1,4 @@
-// Pace: how fast a job is, how far, and how long it still takes.
+// Pace: the rate of a job, its progress, and the remaining time.
 #pragma once
 
 #include <chrono>

@@ -21,7 +21,7 @@ constexpr milliseconds kPingEvery(250);
 constexpr int32_t kPingTimeoutMs = 1000;
 constexpr milliseconds kAwayAfter(1000);
 constexpr milliseconds kSaidEvery(5000);
-constexpr milliseconds kEndsWithin(1800);  // two seconds with what the end itself takes
+constexpr milliseconds kEndsWithin(1800);  // two seconds, including the time of the exit itself
 
 int64_t SecondsSince(steady_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - time).count();
@@ -75,7 +75,7 @@ class Patience::Pinger {
       bson_error_t error{};
       const bool answered = client != nullptr &&
                             mongoc_client_command_simple(client.get(), "admin", ping.get(), nullptr, nullptr, &error);
-      // Whatever a server says, it is there.
+      // Any answer shows that the server is reachable.
       const bool there = answered || error.domain == MONGOC_ERROR_SERVER;
       if (!there) client.reset();
       lock.Lock();
@@ -98,7 +98,8 @@ Patience::Patience(const std::string& store, const PatienceOptions& options) : o
   if (store.starts_with("mongodb")) {
     client::InitOnce();
     client::UriPtr uri(mongoc_uri_new(store.c_str()));
-    if (uri != nullptr) pinger_ = std::make_unique<Pinger>(std::move(uri));  // else opening the store says why
+    if (uri != nullptr)
+      pinger_ = std::make_unique<Pinger>(std::move(uri));  // otherwise opening the store reports the reason
   }
   if (pinger_ != nullptr || options_.stop != nullptr) thread_ = std::thread([this] { Watch(); });
 }

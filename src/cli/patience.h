@@ -1,4 +1,4 @@
-// Patience: what a command says while it waits, for a server that is away or for its own end after Ctrl-C.
+// Patience: the messages of a command while it waits for an unreachable server or for its own end after Ctrl-C.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@ namespace braid::cli {
 struct PatienceOptions {
   /// The flag of StopOnInterrupt(); null: Ctrl-C ends the process as usual.
   const std::atomic<bool>* stop = nullptr;
-  /// Ends the process two seconds after the flag was set, whatever is under way: a transaction that was not committed
-  /// leaves nothing. Not for commands whose orderly end is a signal and may take long.
+  /// Ends the process two seconds after the flag was set, whatever it is doing: an uncommitted transaction leaves
+  /// nothing. Not for commands whose orderly end is a signal and may take long.
   bool ends_soon = true;
   /// Prints an object to standard output then, too.
   bool json = false;

@@ -5,7 +5,7 @@
 namespace braid::cli {
 namespace {
 
-// Without what differs from line to line: digits, and what is in quotes.
+// Without the parts that differ from line to line: digits and quoted text.
 std::string KindOf(const std::string& reason) {
   std::string kind;
   char quote = 0;

@@ -11,7 +11,7 @@ namespace braid::cli {
 /// Reasons that differ only in numbers and quoted values are one. One thread at a time.
 class Reasons {
  public:
-  /// Counts it. True if it is to be shown: the first of its kind, as long as there are few kinds.
+  /// Counts the reason. True if it should be shown: the first of its kind, as long as there are few kinds.
   bool Add(const std::string& reason);
 
   /// "and 4 999 more: <the first of its kind>", for each kind that came more than once.

@@ -1,4 +1,4 @@
-// Reload: what a running server takes over from its configuration file on SIGHUP.
+// Reload: applies changes of the configuration file to a running server on SIGHUP.
 #pragma once
 
 #include "cli/config.h"
@@ -10,7 +10,7 @@ namespace braid::cli {
 /// are named in the log: they need a restart. One thread.
 class Reload {
  public:
-  /// What the command line and the environment gave, and what is in use together with the file.
+  /// The options of the command line and the environment, and those in use together with the file.
   Reload(GivenOptions command_line, GivenOptions in_use, wire::Server& server)
       : command_line_(std::move(command_line)), in_use_(std::move(in_use)), server_(server) {}
 

@@ -1,4 +1,4 @@
-// braid restore: a backup as a store again, once every byte was compared with its checksum and the store was opened.
+// braid restore: makes a store from a backup, after every byte was compared with its checksum and the store was opened.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -31,7 +31,7 @@ struct RestoreArgs {
   bool quiet = false;
 };
 
-/// The directory in which the store is made; gone at the end unless it got the store's name.
+/// The directory in which the store is made; removed at the end unless it was renamed to the store.
 class WorkDirectory {
  public:
   explicit WorkDirectory(fs::path path) : path_(std::move(path)) {}

@@ -1,4 +1,4 @@
-// braid serve: a store, answered for over TCP until SIGINT or SIGTERM.
+// braid serve: serves a store over TCP until SIGINT or SIGTERM.
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@
 namespace braid::cli {
 namespace {
 
-// Where the options come from.
+// The sources of the options.
 struct Sources {
   GivenOptions flags;    // the command line
   GivenOptions outside;  // and the environment
@@ -41,7 +41,7 @@ sigset_t BlockSignals() {
   sigaddset(&signals, SIGHUP);
   sigaddset(&signals, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // a reader of standard output or of a socket that goes away is no reason to end
+  signal(SIGPIPE, SIG_IGN);  // a closed pipe or socket must not end the server
   return signals;
 }
 
@@ -53,7 +53,7 @@ void OpenLogAnew(const std::string& file) {
   log::info("SIGUSR1: the log file was opened anew");
 }
 
-// Until SIGINT or SIGTERM.
+// Waits for SIGINT or SIGTERM.
 void AwaitEnd(const sigset_t& signals, const ServeArgs& args, Reload& reload) {
   while (true) {
     int signal = 0;

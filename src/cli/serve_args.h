@@ -28,16 +28,17 @@ struct ServeArgs {
   /// How many ports are tried, from the given one upwards, until one is free.
   uint16_t ports = 1;
   uint16_t http_ports = 1;
-  wire::ServerOptions server{.stop_grace = std::chrono::seconds(3)};  // the whole end is to take less than five
+  wire::ServerOptions server{.stop_grace =
+                                 std::chrono::seconds(3)};  // the whole shutdown should take less than five seconds
 };
 
 void AddServeOptions(CLI::App& app, ServeArgs& args);
 
-/// What is wrong with the options together, found without opening the store or a port. Completes those of the engine.
+/// Checks the combination of options without opening the store or a port, and fills in the engine's options.
 Status CheckServeArgs(ServeArgs& args);
 
-/// Fewer connections than asked for if the system does not allow enough open files for them and the store; says so in
-/// the log. kBadValue if it does not allow any.
+/// Lowers the number of connections, with a line in the log, if the system does not allow enough open files for them
+/// and the store. kBadValue if it does not allow any.
 Status FitConnections(ServeArgs& args);
 
 }  // namespace braid::cli

@@ -5,7 +5,7 @@
 namespace braid::cli {
 namespace {
 
-// Opens the first port that is free, from `port` on and of so many.
+// Opens the first free port, from `port` on, of the given number of ports.
 template <typename Listen>
 auto ListenFrom(uint16_t& port, uint16_t ports, const Listen& listen) -> decltype(listen()) {
   for (;; ++port, --ports) {

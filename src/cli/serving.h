@@ -1,4 +1,4 @@
-// Serving: a store that is answered for on both ports, from its opening to an orderly end.
+// Serving: a store served on both ports, from its opening to an orderly end.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class Serving {
   /// Opens the ports and the store, and answers from here on. `args` have passed CheckServeArgs(); sets the ports that
   /// were taken.
   static Result<std::unique_ptr<Serving>> Open(ServeArgs& args);
-  /// Stop().
+  /// Calls Stop().
   ~Serving();
   Serving(const Serving&) = delete;
   Serving& operator=(const Serving&) = delete;
@@ -33,7 +33,7 @@ class Serving {
   commands::Engine& engine() { return *engine_; }
   wire::Handler& handler() { return handler_; }
 
-  /// Lets running requests end, for as long as the options allow, and interrupts the rest. Once.
+  /// Lets running requests end, for as long as the options allow, and interrupts the rest. May be called once.
   void Stop();
 
  private:

@@ -88,7 +88,7 @@ struct Inputs {
   std::vector<advise::Operation> operations;
 };
 
-// The operations of a server. One that cannot record them is no obstacle unless it was asked to.
+// The operations of a server. A server that cannot record them is an error only if recording was asked for.
 Status ReadFromServer(const ShardsArgs& args, Clients& clients, const std::atomic<bool>& stop, advise::Advice& advice,
                       Inputs& inputs) {
   if (args.recording.seconds > 0) {
@@ -160,7 +160,8 @@ Status CheckOptions(const ShardsArgs& args) {
   return {};
 }
 
-// The files first: a mistake in them is told before a server is asked, and they may say which collection it is.
+// The files are read first: a mistake in them is reported before a server is contacted, and they may name the
+// collection.
 Status Read(ShardsArgs& args, advise::Advice& advice, Inputs& inputs) {
   BRAID_CHECK_OK(CheckOptions(args));
   advice.operations_from = "none";

@@ -1,4 +1,4 @@
-// Subcommands that are made of subcommands, what is wrong usage, and what a help text shows.
+// Subcommands that consist of subcommands, usage errors, and the contents of a help text.
 #include "cli/subcommands.h"
 
 #include <CLI/CLI.hpp>

@@ -16,7 +16,7 @@ class Option;
 
 namespace braid::cli {
 
-/// What a subcommand does once its options are read.
+/// The function that runs a subcommand once its options are read.
 using Action = std::function<Status()>;
 
 struct Subcommand {
@@ -50,11 +50,11 @@ Action SetUpVerify(CLI::App& app);
 /// A subcommand that is made of subcommands, one of which must be given.
 Action SetUpNested(CLI::App& app, std::span<const Subcommand> subcommands);
 
-/// What options say together, beyond what each may say: `check` gives what is wrong with them, or nothing. It is asked
-/// once all are read, and what it says is wrong usage. One a subcommand.
+/// A check of a combination of options: `check` returns the error, or nothing. It is called once all options are read,
+/// and its error is a usage error. One per subcommand.
 void CheckUsage(CLI::App& app, std::function<std::string()> check);
 
-/// What the parser shows of itself: the subcommands and options that are in a help text.
+/// The subcommands and options that a help text shows.
 std::vector<const CLI::App*> ShownSubcommands(const CLI::App& app);
 std::vector<const CLI::Option*> ShownOptions(const CLI::App& app);
 

@@ -81,7 +81,7 @@ void TakeVerifyRow(const bson_t* row, Verified& verified) {
   }
 }
 
-/// A backup's own checksums know of any changed byte, also where RocksDB has none.
+/// A backup's own checksums cover every byte, also where RocksDB has none.
 Status VerifyBackupFiles(const fs::path& path, Verified& verified, const std::atomic<bool>& stop) {
   backup::BackupVisitor visitor;
   visitor.bytes_read = &verified.bytes_done;

@@ -12,12 +12,12 @@
 namespace braid::http {
 namespace {
 
-// How long another process's change of a layout may go unnoticed.
+// The longest time until a layout change by another process is noticed.
 constexpr std::chrono::milliseconds kReopen{1000};
-// It reads no layout that another process could change, and its threads are not to be started again and again.
+// It reads no layout that another process could change, and its threads should not be restarted repeatedly.
 constexpr std::chrono::hours kForever{24 * 365 * 100};
 constexpr size_t kIdleIngestorsMax = 4;
-// So many events may wait for the rankings, which are right without them but slower to read.
+// The most events that may be missing in the rankings, which are correct without them but slower to read.
 constexpr uint64_t kUnrankedMax = 1000;
 
 }  // namespace
@@ -89,7 +89,7 @@ Status Api::ExpectCollection(const std::string& database, const char* collection
                 StrCat("the store has no collection ", database, ".", collection, ": ", advice));
 }
 
-// Opening one takes a logical shard of the counters, so those that are idle are kept for the next upload.
+// Opening an ingestor takes a logical shard of the counters, so idle ones are kept for the next upload.
 Result<std::unique_ptr<Api::Ingest>> Api::OpenIngest() {
   std::unique_ptr<Ingest::Slot> slot;
   {

@@ -1,4 +1,4 @@
-// Api: what the routes work on. The services of one store, opened when they are first asked for.
+// Api: the services of one store, which the routes use. Each is opened on first use.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@
 
 namespace braid::http {
 
-/// Something that is opened on the store, and anew after a while: other processes may have changed what it has read at
-/// its opening. Any thread.
+/// An object that is opened on the store, and reopened after a while, because other processes may have changed what it
+/// read when it was opened. Any thread.
 template <typename T>
 class Opened {
  public:
@@ -48,8 +48,8 @@ class Opened {
   std::chrono::steady_clock::time_point opened_at_ BRAID_GUARDED_BY(mu_);
 };
 
-/// Figures that are costly to count: they are counted anew once twenty times as long has passed as counting took, so
-/// that it takes a small part of the time however often they are asked for. Any thread.
+/// Figures that are costly to count: they are recounted only after twenty times the duration of the last count, so that
+/// counting takes a small part of the time however often they are asked for. Any thread.
 template <typename T>
 class CostlyFigures {
  public:
@@ -74,7 +74,7 @@ class CostlyFigures {
   std::chrono::steady_clock::time_point good_until_ BRAID_GUARDED_BY(mu_);
 };
 
-/// How the chains of the settlement log stand.
+/// The state of the settlement log's chains.
 struct ChainFigures {
   int64_t chains = 0;
   int64_t records = 0;
@@ -98,7 +98,7 @@ class Api {
   Result<std::string> AdviceOf(const std::string& database, const std::string& collection, int64_t shards) const {
     return advise_(database, collection, shards, stop_);
   }
-  /// Ends what waits for the store; nothing can be asked for any more.
+  /// Ends requests that wait for the store; afterwards nothing can be used any more.
   void Stop() {
     stop_ = true;
     live_.Stop();
@@ -116,7 +116,7 @@ class Api {
 
   /// The log, to read it; kNamespaceNotFound if the store has none.
   Result<std::shared_ptr<Chains>> SettlementLog() { return settlement_log_.Get(); }
-  /// May be a little old: all heads are read for them.
+  /// May be slightly old, because all heads are read for them.
   Result<ChainFigures> SettlementFigures() { return settlement_figures_.Get(); }
   /// To append to the log, which is created if there is none.
   Result<std::shared_ptr<settlement::Settlement>> Settlement() { return settlement_.Get(); }
@@ -146,7 +146,7 @@ class Api {
   Live live_;  // last: its thread uses the rest
 };
 
-/// One upload of events: an ingestor for its time. One thread at a time.
+/// One upload of events, which has an ingestor while it lasts. One thread at a time.
 class Api::Ingest {
  public:
   struct Kept {

@@ -98,7 +98,7 @@ class RouteExchange final : public Exchange {
  private:
   void Refuse(Response response) { refusal_ = std::move(response); }
 
-  // Only types that a page of another origin cannot send without being asked for permission first.
+  // Only types that a page of another origin cannot send without a CORS preflight.
   void CheckMedia() {
     if (route_->takes.empty()) return;
     const std::string media = MediaOf(request_.Header("content-type"));

@@ -1,4 +1,4 @@
-// App: finds the route of a request, checks what it brings, and calls it.
+// App: finds the route of a request, checks its parameters and body, and calls it.
 #pragma once
 
 #include <span>

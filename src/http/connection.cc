@@ -45,7 +45,7 @@ Request ToRequest(const beast::http::request_header<>& header) {
   return request;
 }
 
-// What the client is told about bytes that are no request.
+// The error for bytes that are not a request.
 struct Malformation {
   unsigned status;
   std::string_view code;
@@ -79,7 +79,7 @@ Connection::Connection(Socket socket, Shared& shared, Workers& workers)
       stream_(std::move(socket)),
       news_(stream_.get_executor()),
       buffer_(kBufferBytes) {
-  boost::system::error_code ignored;  // an improvement, not a need
+  boost::system::error_code ignored;  // optional: improves performance only
   stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
 }
 
@@ -96,7 +96,7 @@ asio::awaitable<void> Connection::Run() {
     while (co_await AwaitRequest()) {
       if (!co_await RunOne()) break;
     }
-  } catch (const std::exception& error) {  // memory ran out, for example
+  } catch (const std::exception& error) {  // for example out of memory
     log::warn("an HTTP connection was closed: {}", error.what());
   }
   stream_.close();
@@ -234,7 +234,7 @@ asio::awaitable<std::optional<Response>> Connection::ReadBody(std::string& body)
   co_return std::nullopt;
 }
 
-// Workers get parts of a good size, and none of them waits for the client.
+// Workers get parts of a reasonable size and never wait for the client.
 asio::awaitable<std::optional<Response>> Connection::ReadStream(Exchange& exchange) {
   body_deadline_ = {};
   std::string chunk(kReadBytes, '\0');
@@ -244,7 +244,7 @@ asio::awaitable<std::optional<Response>> Connection::ReadStream(Exchange& exchan
     const Error error = co_await ReadSome(chunk, size);
     if (error && IsOfHttp(error)) co_return ErrorResponse(400, "BadRequest", StrCat("the body: ", error.message()));
     part.append(chunk, 0, size);
-    // What came before the client was cut off is taken too, as it would be had the cut come later.
+    // The part that arrived before the client was cut off is processed too, as it would be if the cut had come later.
     if (part.size() < kStreamPartBytes && !parser_->is_done() && !error) continue;
     std::optional<Response> refusal =
         co_await asio::co_spawn(workers_.quick, TakePart(exchange, part), asio::use_awaitable);
@@ -333,8 +333,9 @@ asio::awaitable<bool> Connection::WritePart(const std::string& part, bool chunke
   co_return !error;
 }
 
-// Until the client goes, reads too slowly, or the server stops. Nothing is kept for the client: what it has not taken
-// in time is in the feed, or gone. The connection counts as idle, so that a stop closes it at once.
+// Runs until the client disconnects, reads too slowly, or the server stops. Nothing is buffered per client: samples
+// that it has not taken in time are in the feed, or lost. The connection counts as idle, so that a stop closes it at
+// once.
 asio::awaitable<bool> Connection::SendFeed(Feed& feed, bool chunked) {
   feed.Listen([weak = weak_from_this()] {
     const auto self = weak.lock();

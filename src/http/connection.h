@@ -16,7 +16,7 @@
 
 namespace braid::http {
 
-/// What the connections of a server share.
+/// The state that the connections of a server share.
 struct Shared {
   ServerOptions options;
   Handler* handler = nullptr;
@@ -42,7 +42,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(Socket socket, Shared& shared, Workers& workers);
 
   boost::asio::awaitable<void> Run();
-  /// For one connection too many: 503, and closed.
+  /// For a connection beyond the limit: answers 503 and closes it.
   boost::asio::awaitable<void> Refuse();
   /// Closes it if it is idle, or in any case; from any thread.
   void Close(bool even_if_busy);

@@ -1,4 +1,4 @@
-// What `braid demo` notes of its own doings, in the database `demo` of its store.
+// The journal of `braid demo`, from the database `demo` of its store.
 #include "base/strings.h"
 #include "client/fields.h"
 #include "http/api.h"

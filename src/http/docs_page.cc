@@ -2,7 +2,7 @@
 
 namespace braid::http {
 
-// Plain text nodes only: nothing of the document is ever taken for HTML.
+// Only text nodes are created: no part of the document is ever interpreted as HTML.
 std::string_view DocumentationPage() {
   return R"PAGE(<!doctype html>
 <html lang="en">

@@ -1,4 +1,4 @@
-// The figures of the store as metrics. The engine counts; this only says them in Prometheus's words.
+// The figures of the store as metrics. The engine counts; this only converts them to Prometheus's format.
 #pragma once
 
 #include "http/metrics.h"

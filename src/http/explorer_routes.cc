@@ -15,7 +15,7 @@ using explorer::PageRequest;
 
 constexpr int64_t kStreamedRowsOfList = 500;
 
-// A list, and whose it is.
+// A list and its owner.
 using AskForPage = Result<explorer::Page> (*)(Explorer& index, const std::string& subject, const PageRequest& page);
 
 Response NoSuch(std::string_view what, const std::string& subject) {
@@ -113,8 +113,8 @@ Result<Response> RunEpochBlocks(Api& api, const Call& call) {
                       });
 }
 
-// What a text that somebody typed is the name of: "block", "transaction", "epoch", "account" or "miner"; empty if
-// nothing is known by it. Texts that cannot be a name are not known either.
+// The kind of object that a search text names: "block", "transaction", "epoch", "account" or "miner"; empty if it names
+// none.
 Result<std::string> KindOf(Explorer& index, const std::string& wanted) {
   const PageRequest one{.limit = 1};
   const bool is_hex = wanted.starts_with("0x");

@@ -1,4 +1,4 @@
-// LineSplitter: lines from parts that are cut anywhere.
+// LineSplitter: splits a stream into lines; its parts may end anywhere.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class LineSplitter {
 
   /// Takes the next part. lines() are those that are complete now; the views live until the next call.
   Status Take(std::string_view part);
-  /// What came behind the last end of a line is a line, too.
+  /// Ends the stream: the text after the last line end is a line, too.
   Status Finish();
 
   /// Without their ends; those with nothing but blanks are left out.

@@ -8,7 +8,7 @@
 namespace braid::http {
 namespace {
 
-// How soon a browser comes back after a connection was lost.
+// How soon a browser reconnects after a lost connection.
 constexpr std::string_view kRetryEvent = "retry: 1000\n\n";
 
 int64_t NowMillisOfLive() {
@@ -65,8 +65,7 @@ void Live::Stop() {
 
 std::unique_ptr<Feed> Live::Listen(int64_t after, size_t history) {
   const MutexLock lock(mu_);
-  // A number that is newer than all of ours is of a clock that was set back: such a client gets what is new from now
-  // on.
+  // A number newer than all of ours means that the clock was set back: such a client gets the samples from now on.
   const int64_t newest = samples_.empty() ? 0 : samples_.back().number;
   if (after == 0 && history < samples_.size()) after = samples_[samples_.size() - history - 1].number;
   return std::make_unique<Listener>(*this, std::min(after, newest));
@@ -91,7 +90,7 @@ void Live::Run() {
       changed_.WaitUntil(lock, next, [this]() BRAID_REQUIRES(mu_) { return stop_; });
       if (stop_) return;
     }
-    // Samples that take longer than the period are not caught up with.
+    // Periods that a slow sample has missed are skipped.
     next = std::max(next + options_.period, std::chrono::steady_clock::now() + options_.period / 2);
     Add(sample_());
   }

@@ -17,12 +17,12 @@ namespace braid::http {
 
 struct LiveOptions {
   std::chrono::milliseconds period{1000};
-  /// Samples that are kept for listeners that come, or come back.
+  /// The number of samples that are kept for new and returning listeners.
   size_t kept = 300;
 };
 
-/// One thread samples for all listeners, and only while there are any. A sample is made into text once; what a listener
-/// has not taken stays in the list of samples, whose length is fixed, and nothing is kept per listener. Any thread.
+/// One thread samples for all listeners, and only while there are any. A sample is made into text once; samples that a
+/// listener has not taken stay in the list, whose length is fixed, and nothing is buffered per listener. Any thread.
 class Live {
  public:
   /// `sample` gives a JSON object and is called on Live's thread. The time of a sample, in milliseconds since 1970, is

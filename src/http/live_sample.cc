@@ -15,9 +15,9 @@ namespace {
 using client::IntegerOf;
 using std::chrono::steady_clock;
 
-// A sample that is older says nothing about this second.
+// An older sample is of no use for the rates of this second.
 constexpr std::chrono::seconds kRecent{10};
-// Services are asked at most for this part of the time: of a large log the heads alone are many.
+// The largest part of the time that is spent on asking the services: a large log has many heads.
 constexpr int kServicesShare = 20;
 
 // A number of serverStatus that only grows, as a rate.

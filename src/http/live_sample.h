@@ -1,4 +1,4 @@
-// LiveSampler: what a sample of the running server says. The engine and the services count; this takes differences.
+// LiveSampler: makes the samples of the running server. The engine and the services count; this computes differences.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@ class LiveSampler {
  public:
   explicit LiveSampler(Api& api) : api_(api) {}
 
-  /// A JSON object: rates per second and percentiles since the sample before, and what there is at the moment. If the
-  /// store does not answer: {"error": …}.
+  /// A JSON object: rates per second and percentiles since the previous sample, and current values. If the store does
+  /// not answer: {"error": …}.
   std::string Sample();
 
  private:

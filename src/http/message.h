@@ -1,4 +1,4 @@
-// What a request brings and what it is answered with, without the library that reads and writes them.
+// Requests and responses, independent of the library that reads and writes them.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ inline constexpr std::string_view kEvents = "text/event-stream";
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-/// The line and the header of a request; its body comes apart.
+/// The line and the header of a request; its body comes separately.
 struct Request {
   std::string method;  // "GET"
   std::string path;    // still percent-encoded, from the first slash to the question mark
@@ -29,7 +29,8 @@ struct Request {
   std::string_view Header(std::string_view name) const;
 };
 
-/// A body that is too long, or of too uncertain a length, to be made at once. Its functions run on a worker's thread.
+/// A body that is too long, or whose length is too uncertain, to be made at once. Its functions run on a worker's
+/// thread.
 class Producer {
  public:
   virtual ~Producer() = default;
@@ -37,11 +38,11 @@ class Producer {
   virtual Result<bool> Next(std::string& out) = 0;
 };
 
-/// A body without an end: events for a client that listens until it goes.
+/// A body without an end: events for a client that listens until it disconnects.
 class Feed {
  public:
   virtual ~Feed() = default;
-  /// Appends what is new since the last call; nothing if nothing is. Must not wait.
+  /// Appends the events since the last call; nothing if there are none. Must not wait.
   virtual void Take(std::string& out) = 0;
   /// From now on `wake` is called, on any thread, whenever there is more to take. It must not wait.
   virtual void Listen(std::function<void()> wake) = 0;
@@ -54,9 +55,10 @@ struct Response {
   Fields headers = {};
   std::unique_ptr<Producer> producer = nullptr;  // instead of the body
   std::unique_ptr<Feed> feed = nullptr;          // instead of either
-  /// It says the same until the data changes: it gets an ETag, and a client that has it is answered with 304.
+  /// True if the response stays the same until the data changes: it gets an ETag, and a client that has it is answered
+  /// with 304.
   bool cacheable = false;
-  /// It has the header for caches and the encoding that it is to be sent with.
+  /// True if it already has its cache headers and content encoding.
   bool encoded = false;
 };
 
@@ -69,7 +71,7 @@ unsigned HttpStatusOf(Code code);
 /// The text as JSON, in quotation marks.
 std::string QuotedJson(std::string_view text);
 
-/// The reason phrase, without which a status line is legal but unkind.
+/// The reason phrase of the status line.
 std::string_view ReasonOf(unsigned status);
 
 }  // namespace braid::http

@@ -1,4 +1,4 @@
-// What an operator asks for: health, metrics, and what else there is to ask for.
+// The routes for operators: health, metrics and the list of routes.
 #include "base/strings.h"
 #include "client/command.h"
 #include "client/fields.h"

@@ -1,4 +1,4 @@
-// Route: what can be asked for. One table of them answers requests, and the OpenAPI document is made from it.
+// Route: one entry of the table that answers requests and that the OpenAPI document is made from.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Parameter {
   Place place = Place::kQuery;
   Type type = Type::kText;
   bool required = false;
-  std::string_view fallback = {};  // what it is if it is not given; empty: nothing
+  std::string_view fallback = {};  // the default; empty: none
   int64_t min = INT64_MIN;         // of an integer
   int64_t max = INT64_MAX;
   std::string_view choices = {};  // the texts that are allowed, with commas between them; empty: any
@@ -46,14 +46,14 @@ class Arguments {
   Fields values_;  // every parameter of the route
 };
 
-/// What a handler is given.
+/// The arguments of a handler.
 struct Call {
   Arguments arguments;
   std::string body = {};
   bool wants_lines = false;  // the client asked for NDJSON, which the route can give
 };
 
-/// A body of lines, taken in while it comes. On workers' threads, one at a time.
+/// A body of lines that is processed as it arrives. On workers' threads, one at a time.
 class Upload {
  public:
   virtual ~Upload() = default;
@@ -86,7 +86,7 @@ struct Match {
   Fields path;                     // the parameters in its path, decoded
   std::vector<std::string> allow;  // the methods that the path has, if it is the method that does not match
 };
-/// HEAD is taken for GET.
+/// HEAD counts as GET.
 Match FindRoute(std::span<const Route> routes, const Request& request);
 
 /// Percent-decoding; `plus_is_space` as in a query. Nothing if it is malformed.

@@ -150,7 +150,7 @@ class Server::Impl {
     while (!shared_.stopping) {
       auto [error, socket] = co_await acceptor.async_accept(boost::asio::make_strand(context_), kAccepted);
       if (shared_.stopping) co_return;
-      if (error) {  // descriptors ran out, for example: others must end first
+      if (error) {  // for example no free file descriptor: others must end first
         boost::asio::steady_timer pause(accepting_, std::chrono::milliseconds(100));
         co_await pause.async_wait(kAccepted);
         continue;

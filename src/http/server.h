@@ -1,4 +1,4 @@
-// Server: HTTP/1.1 connections, from their first byte to their last, for a handler that knows what is asked.
+// Server: HTTP/1.1 connections, whose requests a handler answers.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct ServerOptions {
   size_t io_threads = 2;
   /// Threads that run requests. A client that is slow to send or to read holds none of them.
   size_t workers = 16;
-  /// Further threads for requests that take long: those wait for each other, and the others do not wait for them.
+  /// Further threads for long requests, so that other requests do not wait behind them.
   size_t long_workers = 4;
   /// One more is answered with 503 and closed.
   size_t connections_max = 10'000;
@@ -41,14 +41,14 @@ struct ServerOptions {
   Status Validate() const;
 };
 
-/// One request and what becomes of it. The connection calls its functions one after another.
+/// One request in progress. The connection calls its functions one after another.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   /// The answer if the header is enough to refuse the request: its body is not read then, and no other function is
   /// called but Sent().
   virtual std::optional<Response> Refusal() { return std::nullopt; }
-  /// The body goes to Take() while it comes, however long it is; else Finish() gets it as a whole.
+  /// True if the body is passed to Take() as it arrives, however long it is; otherwise Finish() gets it as a whole.
   virtual bool streamed() const { return false; }
   /// The next part of a streamed body, on a worker's thread. A response ends the request at once.
   virtual std::optional<Response> Take(std::string_view /*part*/) { return std::nullopt; }
@@ -67,7 +67,7 @@ class Handler {
   virtual ~Handler() = default;
   /// Called on a thread that reads: it must not wait for anything.
   virtual std::unique_ptr<Exchange> Begin(Request request) = 0;
-  /// A response to what is no request, made ready to be sent.
+  /// A response to bytes that are not a request, ready to be sent.
   virtual Response Malformed(unsigned status, std::string_view code, std::string_view message) = 0;
 };
 
@@ -81,11 +81,11 @@ class Server {
   /// Starts to answer; once. The handler must outlive the server.
   void Serve(Handler& handler);
 
-  /// Stops accepting and closes connections that are idle; those with a request are closed behind their response.
+  /// Stops accepting and closes idle connections; those with a request are closed after their response.
   void BeginStop();
   /// BeginStop(), then waits for the requests that run for at most `grace`. False: some still run.
   bool Drain(std::chrono::milliseconds grace);
-  /// Closes every connection and waits for the threads; whatever runs must have been interrupted by then.
+  /// Closes every connection and waits for the threads; running requests must have been interrupted by then.
   void Stop();
 
   /// "127.0.0.1:8080", the first address.

@@ -1,4 +1,4 @@
-// Figures of the services as metrics: how far the explorer is, and how the chains of the settlement log stand.
+// Figures of the services as metrics: the explorer's progress and the state of the settlement log's chains.
 #pragma once
 
 #include "http/api.h"
@@ -7,7 +7,7 @@
 namespace braid::http {
 
 /// Reads them from the store. A service that the store does not have gives families without samples, and one that
-/// cannot be read is passed over: the other metrics are worth having all the more then.
+/// cannot be read is skipped: the other metrics are especially useful then.
 void WriteServiceMetrics(Api& api, Exposition& out);
 
 }  // namespace braid::http

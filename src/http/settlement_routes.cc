@@ -23,7 +23,7 @@ using settlement::migration::MigrationWatch;
 
 constexpr size_t kOutputErrorsMax = 100;
 constexpr int64_t kRecordsMax = 1000;
-constexpr size_t kRecordPageBytes = 4 << 20;  // a page ends when it has so many, whatever its limit
+constexpr size_t kRecordPageBytes = 4 << 20;  // a page ends at this size, whatever its limit
 
 // Outputs of one request. Their answers come on any thread.
 class OutputsIntake {
@@ -159,7 +159,7 @@ Result<Response> RunRecords(Api& api, const Call& call) {
                                  "],\"next\":", page.next.empty() ? "null" : page.next, "}")};
 }
 
-// With everything that its hash is made of, so that the client can compute it again.
+// With everything that its hash covers, so that the client can recompute it.
 Result<Response> RunRecord(Api& api, const Call& call) {
   BRAID_TRY(const std::shared_ptr<Chains> chains, api.SettlementLog());
   const int64_t symbol = call.arguments.Integer("symbol_id");

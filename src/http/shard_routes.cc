@@ -1,4 +1,4 @@
-// How the collections are spread: shards, chunks, moves and warnings, as the store's own views of itself have them.
+// The distribution of the collections: shards, chunks, moves and warnings, from the store's config collections.
 #include <map>
 #include <optional>
 

@@ -9,7 +9,8 @@ namespace braid::http {
 namespace {
 
 constexpr std::string_view kPage = "/index.html";
-// Views have addresses below these. Other paths are not the page's: a mistyped route is not found.
+// The first components of the views' addresses. Other paths do not give the page, so that a mistyped route is "not
+// found".
 constexpr std::string_view kViews[] = {"shards", "staking", "storefront", "settlement", "explorer"};
 
 constexpr std::string_view kPolicy =

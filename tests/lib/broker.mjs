@@ -12,7 +12,7 @@ import amqp from 'amqplib';
 const program = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'src', 'services', 'queue', 'testing', 'run_broker');
 
 /**
- * A port that nobody has, below the range from which the system gives ports to clients: none of them can take it while the
+ * A free port below the range of ephemeral ports, so that no client can take it while the
  * broker is down.
  */
 async function freePort() {
@@ -98,7 +98,7 @@ class Broker {
     }
   }
 
-  /** Ends the process, SIGKILL by default: a crash. SIGTERM lets it say goodbye to its clients. The directory stays. */
+  /** Ends the process, SIGKILL by default: a crash. SIGTERM lets it close its connections properly. The directory stays. */
   async kill(signal = 'SIGKILL') {
     if (!this.#child) return;
     this.#child.ref();

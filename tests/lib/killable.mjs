@@ -1,4 +1,4 @@
-// A server to be killed: it comes back on the same port, so that those who wait for it find it.
+// A server to be killed: it restarts on the same port, so that waiting clients find it.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,8 @@ export class KillableServer {
   }
 
   async start() {
-    // The transaction of a client that was killed stays open for its lifetime, and whoever needs the same documents waits for its end.
+    // The transaction of a killed client stays open for its lifetime, and other clients that need the same documents
+    // wait for its end.
     const options = ['--port', String(this.port), '--no-http', '--cache-size', '16MB', '--transaction-lifetime', '3'];
     const child = spawn(binary, ['serve', '--store', this.store, ...options], { stdio: ['ignore', 'pipe', 'ignore'] });
     this.#child = child;
@@ -42,7 +43,7 @@ export class KillableServer {
   }
 }
 
-/** A port that nobody has, below those that the system gives to clients: none of them can take it while the server is down. */
+/** A free port below the range of ephemeral ports, so that no client can take it while the server is down. */
 async function freePort(random) {
   for (;;) {
     const port = random.between(10_000, 19_999);

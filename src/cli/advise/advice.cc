@@ -1,4 +1,4 @@
-// The words.
+// The texts of the advice.
 #include "cli/advise/advice.h"
 
 #include <fmt/format.h>

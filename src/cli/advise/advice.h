@@ -1,4 +1,4 @@
-// Advice: the ratings of all candidates with what they are about; what the reports show.
+// Advice: the ratings of all candidates and their context, which the reports show.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct Advice {
   std::vector<Rating> ratings;  ///< the recommended one first; at least one
 };
 
-/// What is to be known of a key beyond its figures: null keys, a hot end, few values, arrays, moving documents, unique
-/// indexes. Each a sentence or two, the worst first.
+/// Remarks on a key beyond its figures: null keys, a hot end, few values, arrays, moving documents, unique indexes.
+/// Each is a sentence or two, the worst first.
 std::vector<std::string> Notes(const Advice& advice, const Rating& rating);
 
 /// The recommendation, as one would explain it to a colleague: paragraphs.

@@ -19,7 +19,7 @@ Result<Advice> AdviseCollection(Clients& clients, const Place& place, size_t sam
   advice.total = documents.total;
   BRAID_TRY(advice.unique_indexes, FetchUniqueIndexes(clients, place));
   std::vector<Operation> operations;
-  // A server that records nothing is no obstacle.
+  // A server that does not record operations is not an error.
   if (auto recorded = FetchOperations(clients, place); recorded.ok()) operations = *std::move(recorded);
   if (!operations.empty()) advice.operations_from = "server";
   advice.operations = operations.size();

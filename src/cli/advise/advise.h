@@ -1,4 +1,4 @@
-// AdviseCollection: what `braid shards advise` says of a collection, for any caller with clients of its store.
+// AdviseCollection: the advice of `braid shards advise` for a collection, for any caller with clients of its store.
 #pragma once
 
 #include <atomic>

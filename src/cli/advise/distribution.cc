@@ -114,7 +114,7 @@ double GrowthOverMean(const Growth& growth, size_t documents, size_t shards) {
   return growth.newest_share <= even + luck ? 1 : growth.newest_share / even;
 }
 
-// What counts as even. Hashes of a few hundred values are uneven by luck, which goes as values come.
+// What counts as even. Hashes of a few hundred values are uneven by chance, which evens out with more values.
 double EvenEnough(const ShardKey& key, size_t distinct, size_t shards) {
   if (!key.IsHashed() || static_cast<double>(distinct) < kValuesPerShard) return kEvenEnough;
   return std::max(kEvenEnough, 1 + 3 * std::sqrt(static_cast<double>(shards - 1) / static_cast<double>(distinct)));

@@ -52,9 +52,9 @@ struct Distribution {
   Placement placement;
 };
 
-/// Distinct values a shard that are enough to divide and to move: beyond that more do not help.
+/// The number of distinct values per shard that is enough to divide and to move: beyond that more do not help.
 constexpr double kValuesPerShard = 100;
-/// max/mean up to here counts as even; for a hashed key also what is luck among so many values: three standard
+/// max/mean up to here counts as even; for a hashed key also what chance explains for that many values: three standard
 /// deviations of a shard's share, 1 + 3 * sqrt((shards - 1) / values).
 constexpr double kEvenEnough = 1.1;
 

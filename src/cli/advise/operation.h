@@ -21,7 +21,7 @@ struct Operation {
   /// Has a collation of its own: texts are then no places in the order of a shard key.
   bool collated = false;
 
-  /// What kind of operation it is, without its values: find { user_id: ?, total: { $gt: ? } } sort { created_at: -1 }.
+  /// The shape of the operation, without its values: find { user_id: ?, total: { $gt: ? } } sort { created_at: -1 }.
   std::string Shape() const;
 };
 

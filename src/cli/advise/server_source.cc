@@ -17,7 +17,7 @@ using bson::Type;
 using bson::Value;
 using bson::View;
 
-constexpr auto kLook = std::chrono::milliseconds(50);  // how often a wait looks whether it is to end
+constexpr auto kLook = std::chrono::milliseconds(50);  // how often a wait checks whether it has to end
 
 // A document of ours as libmongoc wants it; a view.
 class AsBsonT {

@@ -1,5 +1,5 @@
-// ShardKey: the fields a collection may be sharded by, as they are rated and shown. What a key may be is the engine's
-// matter (sharding/shard_key.h); here candidates are made of fields, and values are looked at before they are hashed.
+// ShardKey: the fields a collection may be sharded by, as they are rated and shown. The engine decides which keys are
+// valid (sharding/shard_key.h); here candidates are made from fields, and values are examined before they are hashed.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Where documents and operations come from: files, and a server.
+// The sources of documents and operations: files and a server.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct ListedOperations {
   std::string collection;  ///< the one that all are on
   uint64_t skipped = 0;    ///< on other collections
 };
-/// The operations of a file, one a line. If `collection` is empty, all must be on the same one.
+/// The operations of a file, one per line. If `collection` is empty, all must be on the same one.
 Result<ListedOperations> ReadOperations(const std::string& file, const std::string& collection);
 
 /// What the server has recorded of the collection so far. kCommandNotSupported if it cannot record.
@@ -45,11 +45,11 @@ struct Recording {
   double seconds = 0;
   double samples_per_second = 50;
 };
-/// Has the server record operations for a while; ends early, and tidily, when `stop` is set. kCommandNotSupported if it
-/// cannot.
+/// Makes the server record operations for a while; ends early and orderly when `stop` is set. kCommandNotSupported if
+/// it cannot.
 Status Record(Clients& clients, const Place& place, const Recording& recording, const std::atomic<bool>& stop);
 
-/// Unique indexes of the collection, but for that of _id.
+/// Unique indexes of the collection, except that of _id.
 Result<std::vector<UniqueIndex>> FetchUniqueIndexes(Clients& clients, const Place& place);
 
 }  // namespace braid::advise

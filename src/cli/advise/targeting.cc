@@ -30,7 +30,7 @@ class Router {
   Router(const ShardKey& key, const Placement& placement, bool collated)
       : key_(key), placement_(placement), collated_(collated) {}
 
-  // What holds at once: `known` and `more`.
+  // The conjunction of `known` and `more`.
   Shards Route(Conditions known, const std::vector<const MatchNode*>& more) const {
     for (const MatchNode* node : more) known.Add(*node);
     Shards shards = ByConditions(known);
@@ -50,8 +50,8 @@ class Router {
   }
 
  private:
-  // What no shard key can hold: a server refuses to place regular expressions and undefined, though bounds of an index
-  // have to think of them.
+  // Values that no shard key can have: a server refuses to place regular expressions and undefined, although bounds of
+  // an index include them.
   static bool IsOfNoKey(const Interval& interval, bool hashed) {
     static const int64_t kUndefined = bson::MongoHash(bson::Value(bson::Type::kUndefined, "", 0));
     const bson::Value low = interval.low;
@@ -59,7 +59,7 @@ class Router {
     return interval.IsPoint() && low.Is(bson::Type::kInt64) && low.AsInt64() == kUndefined;
   }
 
-  // Where the field may lie; nothing if everywhere.
+  // The intervals of the field; nothing if it is not restricted.
   std::optional<Intervals> BoundsOfField(const ShardKey::Field& field, const Conditions& conditions) const {
     const FieldTraits traits{.same_collation = !collated_, .hashed = field.hashed};
     std::optional<Intervals> all;
@@ -155,7 +155,7 @@ size_t ShardsAsked(const ParsedFilter& filter, const ShardKey& key, const Placem
   std::vector<const MatchNode*> nodes;
   for (const query::Filter& part : filter.parts()) nodes.push_back(&part.root());
   const Shards shards = Router(key, placement, filter.collated()).Route({}, nodes);
-  // A filter that nothing can meet is still sent to one.
+  // A filter that no document can meet is still sent to one shard.
   return std::max<size_t>(1, static_cast<size_t>(std::count(shards.begin(), shards.end(), true)));
 }
 

@@ -1,5 +1,4 @@
-// Where operations go: which shard a key lies on, which shards a stretch of keys touches, and how many shards each
-// operation asks.
+// Targeting: the shard of a key, the shards of a range of keys, and the number of shards that each operation asks.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,8 @@ class Placement {
  public:
   /// Even ranges of the space of hashes, as a collection with a hashed key is split at its start.
   static Placement OfHashes(size_t shards);
-  /// Ranges with the same number of keys each, as far as whole values allow: where a balancer ends. `sorted` must be.
+  /// Ranges with the same number of keys each, as far as whole values allow, as a balancer would leave them. `sorted`
+  /// must be sorted.
   static Placement OfQuantiles(const std::vector<std::string>& sorted, size_t shards);
 
   size_t shards() const { return shards_; }

@@ -63,7 +63,7 @@ class DirectoryTarget final : public Target {
     if (!finished_) fs::remove_all(incomplete_, ignored);
   }
 
-  /// What a killed process left, and the directory of the new backup.
+  /// Removes what a killed process left, and creates the directory of the new backup.
   Status Prepare() {
     std::error_code error;
     std::vector<fs::path> left;
@@ -75,7 +75,7 @@ class DirectoryTarget final : public Target {
     return error ? FileError(StrCat("create ", incomplete_.string()), error.value()) : Status();
   }
 
-  /// Leaves only those tables known whose bytes are as they were written.
+  /// Keeps only those tables whose bytes are as they were written.
   Status CheckKnown() {
     for (auto known = known_.begin(); known != known_.end();) {
       Hasher hasher;
@@ -114,7 +114,7 @@ class DirectoryTarget final : public Target {
   Status Write(std::string_view bytes) override { return output_->Write(bytes); }
   Status EndFile() override { return output_->Finish(); }
 
-  // A file may have too many names, and some file systems know no second one: then it is copied.
+  // A file may have too many links, and some file systems do not support links: then it is copied.
   Result<uint64_t> TakeKnown(const BackupFile& file) override {
     const auto known = known_.find(file.name);
     if (known == known_.end()) return Status(Code::kProtocolError, StrCat("no earlier backup has ", file.name));
@@ -140,7 +140,7 @@ class DirectoryTarget final : public Target {
   std::vector<fs::path> damaged() const override { return damaged_; }
   int64_t id() const override { return id_; }
 
-  // A backup that is being removed is no backup any more from its first missing file on: so it gets another name first.
+  // A backup is invalid from its first missing file on, so it is renamed before its files are removed.
   Result<size_t> Keep(size_t count) override {
     BRAID_TRY(const std::vector<FoundBackup> found, FindBackups(directory_));
     size_t removed = 0;
@@ -160,8 +160,7 @@ class DirectoryTarget final : public Target {
     fs::path path;
   };
 
-  /// A newer backup's tables take the place of older ones with the same name. A file that has another size by now is
-  /// not used again.
+  /// A newer backup's tables replace older ones with the same name. A file whose size has changed is not used again.
   void NoteKnown(const FoundBackup& backup) {
     for (const BackupFile& file : backup.list->files) {
       std::error_code error;

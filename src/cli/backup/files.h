@@ -1,4 +1,4 @@
-// Files that are written for good: every error is noticed, and what is said to be written is on the disk.
+// Durable files: every error is noticed, and what is reported as written is on the disk.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace braid::backup {
 
-/// A new file. Move-only; closed at the end, without a word if Finish() was not called.
+/// A new file. Move-only; the destructor closes it and ignores errors if Finish() was not called.
 class OutputFile {
  public:
   /// Fails if there is one.
@@ -34,7 +34,7 @@ class OutputFile {
 /// file.
 Status FileError(std::string_view doing, int error);
 
-/// Names in the directory are on the disk.
+/// Syncs the directory, so that its names are on the disk.
 Status SyncDirectory(const std::filesystem::path& directory);
 /// Both in the same directory, which is synced.
 Status RenameDurably(const std::filesystem::path& from, const std::filesystem::path& to);

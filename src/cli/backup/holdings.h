@@ -1,4 +1,4 @@
-// Holdings: what a store holds, in a few numbers.
+// Holdings: the contents of a store in a few numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// BackupList: what a backup is made of, as its file BACKUP says. Two lines: the list as JSON, and its own XXH3.
+// BackupList: the contents of a backup, as listed in its file BACKUP. Two lines: the list as JSON, and its own XXH3.
 #pragma once
 
 #include <cstdint>

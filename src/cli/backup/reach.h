@@ -1,5 +1,5 @@
-// How `braid backup` and `braid verify` get to a store as a whole: by its server, also if a directory was named that a
-// server has open.
+// How `braid backup` and `braid verify` reach a whole store: through its server, also if the named directory is open in
+// a server.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace braid::backup {
 
-/// A server's address in the directory of its store, for as long as the object is there: those who are given the
-/// directory find the server. A file that a killed server leaves does no harm, since it is read only while somebody has
-/// the directory open, and the server that is found must be the one that wrote it.
+/// A server's address in the directory of its store, as long as the object exists, so that the server can be found from
+/// the directory. A file left by a killed server does no harm: it is read only while a process has the directory open,
+/// and the server that is found must be the one that wrote it.
 class ServerNote {
  public:
-  /// `address` such as "127.0.0.1:27017"; `process`: the engine's, which it tells its clients. A note that cannot be
-  /// written is only missed.
+  /// `address` such as "127.0.0.1:27017"; `process`: the engine's, which it tells its clients. If the note cannot be
+  /// written, only this feature is missing.
   ServerNote(const std::string& directory, const std::string& address, const std::string& process);
   ~ServerNote();
   ServerNote(const ServerNote&) = delete;
@@ -28,7 +28,7 @@ class ServerNote {
 
 struct ReachedStore {
   std::unique_ptr<Clients> clients;
-  /// Of the process that has the directory; empty: the store was named itself.
+  /// The id of the process that has the directory open; empty if the store itself was named.
   std::string process;
   /// Whether the server that answers is that process.
   Status Check(std::string_view found) const;

@@ -19,11 +19,11 @@ Result<std::filesystem::path> ChooseBackup(const std::filesystem::path& source, 
 
 struct ReadBackup {
   BackupList list;
-  /// What is missing, damaged or not part of the backup, by file; empty: all is as it was written.
+  /// Files that are missing, damaged or not part of the backup; empty if everything is as it was written.
   std::vector<std::string> damage;
 };
 
-/// What is done with the files as they are read; either may be empty.
+/// Called with the files as they are read; either function may be empty.
 struct BackupVisitor {
   std::function<Status(const std::string& name)> start;
   OnBytes bytes;

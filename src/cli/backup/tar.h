@@ -25,7 +25,7 @@ std::string TarHeader(const TarEntry& entry, int64_t time_seconds);
 /// Nothing if the block is no header of a plain file, or was changed.
 std::optional<TarEntry> ReadTarHeader(std::string_view block);
 
-/// How many zeros follow so many bytes.
+/// The number of zeros that follow a file of `bytes` bytes.
 constexpr size_t TarPadding(uint64_t size) { return (kTarBlock - size % kTarBlock) % kTarBlock; }
 
 }  // namespace braid::backup

@@ -1,4 +1,4 @@
-// Targets: where `braid backup` writes to. A directory holds several backups, each whole for itself:
+// Targets: the places that `braid backup` writes to. A directory holds several backups, each complete by itself:
 //
 //   TARGET/lock                       one backup is written at a time
 //   TARGET/backup-000007/BACKUP       the list of its files with their checksums (list.h)
@@ -31,11 +31,11 @@ Result<std::vector<FoundBackup>> FindBackups(const std::filesystem::path& target
 bool IsArchive(const std::filesystem::path& target);
 
 struct TargetOptions {
-  /// Reads the tables of earlier backups before they are shared: what is damaged is not used again.
+  /// Reads the tables of earlier backups before they are shared: damaged ones are not used again.
   bool check_known = false;
 };
 
-/// Takes the files of one backup, one after another. Unless Finish() was OK nothing is left of it.
+/// Takes the files of one backup, one after another. Unless Finish() was OK, everything is removed again.
 class Target {
  public:
   /// A directory is made if there is none, and locked: kConflictingOperationInProgress if another backup is being
@@ -58,7 +58,7 @@ class Target {
   virtual std::vector<std::filesystem::path> damaged() const = 0;
   /// The number of the backup in a directory; 0 for an archive.
   virtual int64_t id() const = 0;
-  /// Removes the oldest backups but `count`; gives how many were removed. After Finish().
+  /// Removes all but the newest `count` backups; returns how many were removed. After Finish().
   virtual Result<size_t> Keep(size_t count) = 0;
 };
 

@@ -8,7 +8,7 @@
 
 namespace braid::cli::demo {
 
-/// A directory that somebody gave, or a temporary one that is removed with the object. Move-only.
+/// A given directory, or a temporary one that is removed with the object. Move-only.
 class Directory {
  public:
   /// Empty: a new one below TMPDIR or /tmp.

@@ -25,8 +25,8 @@ braid::explorer::source::ChainOptions ExplorerChain() {
           .miners = 12};
 }
 
-// The chain is the same at every start, so a store goes on behind the steps that it was given. A step that was taken
-// in and not noted, because the demo was killed, is given again: its epochs are there already.
+// The chain is the same at every start, so the demo continues after the steps that the store has. A step that was
+// stored but not noted, because the demo was killed, is repeated: its epochs exist already.
 class ExplorerLoad final : public Load {
  public:
   ExplorerLoad(const Setting& setting, std::unique_ptr<Explorer> explorer, Figures figures)

@@ -1,4 +1,4 @@
-// The guide: what the demo prints once it is up.
+// The guide, which the demo prints once it runs.
 #pragma once
 
 #include <string>

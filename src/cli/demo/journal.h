@@ -1,8 +1,8 @@
-// Journal: what the demo has done, kept in the store for people, for the dashboard and for the next start.
+// Journal: the demo's actions, kept in the store for users, for the dashboard and for the next start.
 //
 // In the database `demo`:
-//   status  {_id: "<load>", at, <figure>: N, …, <text>: "…", …}   one document per load, written after each of its
-//   steps events  {_id, at, load, text}                                what happened lately; removed after an hour
+//   status  {_id: "<load>", at, <figure>: N, …, <text>: "…", …}   one per load, written after each of its steps
+//   events  {_id, at, load, text}                                 recent events; removed after an hour
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Journal {
   /// The figures of a load as it wrote them last; none if it has never run on this store.
   Result<Figures> Read(const std::string& load);
   Status Write(const std::string& load, const Figures& figures, const Texts& texts = {});
-  /// Something that a person would want to see.
+  /// Records an event that is of interest to users.
   Status Note(const std::string& load, const std::string& text);
 
  private:

@@ -1,4 +1,4 @@
-// Load: what one part of the demo does over and over, and the table of all of them.
+// Load: the repeated work of one part of the demo, and the table of all loads.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,11 @@
 
 namespace braid::cli::demo {
 
-/// What loads work on. All of it outlives them.
+/// The resources that loads use. All of them outlive the loads.
 struct Setting {
   Clients& clients;
   Journal& journal;
-  const std::atomic<bool>& stop;  ///< ends what waits for the store
+  const std::atomic<bool>& stop;  ///< ends waits for the store
 };
 
 /// One thread.
@@ -26,7 +26,7 @@ class Load {
   virtual Status Step() = 0;
 };
 
-/// Opens a load: afterwards its service has data, its first if it had none. A store that has data goes on with it.
+/// Opens a load: afterwards its service has data. A store that already has data continues with it.
 using OpenLoad = Result<std::unique_ptr<Load>> (*)(const Setting& setting);
 Result<std::unique_ptr<Load>> OpenStaking(const Setting& setting);
 Result<std::unique_ptr<Load>> OpenShop(const Setting& setting);

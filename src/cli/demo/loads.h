@@ -16,7 +16,7 @@ class Loads {
   /// `speed`: how much shorter the pauses between steps are.
   Loads(Clients& clients, Journal& journal, double speed)
       : setting_{.clients = clients, .journal = journal, .stop = stop_}, speed_(speed) {}
-  /// Stop().
+  /// Calls Stop().
   ~Loads() { Stop(); }
   Loads(const Loads&) = delete;
   Loads& operator=(const Loads&) = delete;
@@ -25,7 +25,7 @@ class Loads {
   Status Open(std::span<const LoadKind> kinds);
   /// Begins with the steps.
   void Start();
-  /// Ends the steps under way and closes the loads.
+  /// Ends the current steps and closes the loads.
   void Stop();
 
   /// Steps that failed; each was logged, and is tried again unless the store has failed for good.

@@ -35,7 +35,7 @@ class SaleLoad final : public Load {
       : setting_(setting), shop_(std::move(shop)), figures_(std::move(figures)) {}
 
   Status Step() override {
-    // Noted first: a sale that is cut short by a kill is not gone on with, the next one has a product of its own.
+    // Noted first: a sale that a kill interrupts is not continued, because the next one has a product of its own.
     const int64_t number = ++figures_["sales"];
     const std::string product_id = fmt::format("sale-{:04}", number);
     BRAID_CHECK_OK(setting_.journal.Write(kSale, figures_));
@@ -79,7 +79,7 @@ class SaleLoad final : public Load {
       if (order.ok()) break;
       const std::optional<shop::Refusal> refusal = shop::RefusalOf(order.error());
       if (!refusal || refusal->lines.empty()) return order.error();
-      // Nobody goes away for lack of what a sale that was cut short has left in the cart.
+      // Removes leftovers of an interrupted sale from the cart, so that they cannot make this checkout fail.
       bool wanted = false;
       for (const shop::ShortLine& line : refusal->lines) {
         BRAID_CHECK_OK(shop_->RemoveFromCart({.owner = owner, .product_id = line.product_id}));
@@ -93,7 +93,7 @@ class SaleLoad final : public Load {
     return {};
   }
 
-  // Whatever was sold beyond the units that there were is oversold.
+  // Units sold beyond the stock are oversold.
   Status Count(const std::string& product_id, const Bought& bought) {
     BRAID_TRY(const shop::Product product, shop_->Card(product_id));
     const shop::ZoneStock* stock = product.StockIn(kSaleZone);

@@ -32,8 +32,8 @@ braid::settlement::GeneratorOptions SettlementOutputs() {
   return {.symbols = kFragileSymbol, .hot_percent = 55, .users = 200, .seed = 18};
 }
 
-// The outputs are the same at every start, so a store goes on behind those that it has. What was appended and not
-// noted, because the demo was killed, is submitted again: duplicates.
+// The outputs are the same at every start, so the demo continues after those that the store has. Outputs that were
+// appended but not noted, because the demo was killed, are submitted again and are duplicates.
 class SettlementLoad final : public Load {
  public:
   SettlementLoad(const Setting& setting, std::unique_ptr<SettlementWriters> writers, std::unique_ptr<Views> views,

@@ -24,7 +24,7 @@ class ShardsLoad final : public Load {
  public:
   ShardsLoad(const Setting& setting, Figures figures) : setting_(setting), figures_(std::move(figures)) {}
 
-  // People see the demo with the shards it began with before it gets one more.
+  // The demo runs with its initial shards for a while before it gets one more.
   Status Step() override {
     const int64_t step = steps_++;
     if (step == 0) return {};

@@ -1,4 +1,4 @@
-// What the demo's shop sells, and where.
+// The products and zones of the demo's shop.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ std::span<const Article> Articles();
 /// A product with `units` in each of these zones.
 Result<shop::Product> NewProduct(const Article& article, std::span<const char* const> zones, int64_t units);
 
-/// Makes what the shop does not have yet. Nothing else is changed.
+/// Creates the products that the shop does not have yet. Nothing else is changed.
 Status FillCatalogue(shop::Shop& shop);
 
 /// Brings kDelivery units to a zone. For one caller at a time.

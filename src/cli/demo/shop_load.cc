@@ -20,7 +20,7 @@ constexpr int kShopFirstSteps = 60;
 constexpr size_t kGuestsMax = 20;
 constexpr size_t kOpenOrders = 25;  // as many are neither delivered nor canceled
 
-// OK for what was done and for what was refused, which is a part of the show.
+// OK for success and for refusals, which are a part of the demo.
 template <typename T>
 Status UnlessRefused(const Result<T>& result) {
   return result.ok() || shop::RefusalOf(result.error()) ? Status() : result.error();
@@ -115,7 +115,7 @@ class ShopLoad final : public Load {
     return {};
   }
 
-  // What is sold out is delivered, and the user tries again.
+  // Products that are sold out are delivered, and the user tries again.
   Status AfterRefusal(uint64_t user, const Status& status) {
     const std::optional<shop::Refusal> refusal = shop::RefusalOf(status);
     if (!refusal) return status;
@@ -155,7 +155,7 @@ class ShopLoad final : public Load {
 }  // namespace
 
 Result<std::unique_ptr<Load>> OpenShop(const Setting& setting) {
-  // Carts that nobody checks out are gone after an hour.
+  // Carts that are not checked out expire after an hour.
   BRAID_TRY(std::unique_ptr<Shop> shop,
             Shop::Open(setting.clients, {.cart_lifetime_ms = 3600 * 1000, .stop = &setting.stop}));
   BRAID_CHECK_OK(FillCatalogue(*shop));

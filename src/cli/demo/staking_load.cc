@@ -25,8 +25,8 @@ braid::staking::GeneratorOptions StakingEvents() {
           .finality_providers = 24};
 }
 
-// The events are the same at every start, so a store goes on behind those that it was sent. What was sent and not
-// noted, because the demo was killed, is sent again: duplicates.
+// The events are the same at every start, so the demo continues after those that the store has. Events that were sent
+// but not noted, because the demo was killed, are sent again and are duplicates.
 class StakingLoad final : public Load {
  public:
   StakingLoad(const Setting& setting, std::unique_ptr<Ingestor> ingestor, Figures figures)

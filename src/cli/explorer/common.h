@@ -1,5 +1,5 @@
-// What the subcommands of `braid explorer` share: options, the open index, the options of a generated chain, and how
-// answers are printed.
+// Shared by the subcommands of `braid explorer`: options, the open index, the options of a generated chain, and the
+// printing of answers.
 #pragma once
 
 #include <memory>

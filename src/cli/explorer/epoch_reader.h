@@ -38,9 +38,8 @@ class EpochReader {
     std::vector<braid::explorer::Epoch> epochs;
     std::vector<EpochPlace> places;  // of each
   };
-  /// Waits for at least one epoch and gives all that are ready; none: the end, or `stop` became true. A file that
-  /// cannot be read and a line that is no epoch are an error that names them, given after all epochs before them;
-  /// nothing follows.
+  /// Waits for at least one epoch and gives all that are ready; none: the end, or `stop` became true. An unreadable
+  /// file or a line that is not an epoch is an error that names it, returned after all earlier epochs; nothing follows.
   Result<Batch> Next(const std::atomic<bool>& stop);
 
   /// The file that is being read and its line, for people.

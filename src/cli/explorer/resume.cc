@@ -31,7 +31,7 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-// Nothing if the line is not an epoch; what is wrong with it is said when it is taken in.
+// Nothing if the line is not an epoch; the import reports the error.
 std::optional<EpochLink> ReadLink(simdjson::dom::parser& parser, std::string_view line) {
   simdjson::dom::element epoch;
   std::string_view number;
@@ -59,7 +59,7 @@ std::optional<EpochLink> ReadLink(simdjson::dom::parser& parser, std::string_vie
   return link;
 }
 
-// The chain that is left of the epochs of a file, by hash alone.
+// The chain that the epochs of a file leave, by hash alone.
 class LinkedChain {
  public:
   /// False if it does not fit.

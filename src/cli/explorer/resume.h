@@ -1,4 +1,4 @@
-// Where an import that was stopped goes on: how many of its epochs have led to the chain as it is.
+// Where a stopped import continues: how many of its epochs have led to the present chain.
 #pragma once
 
 #include <atomic>
@@ -17,10 +17,10 @@ struct EpochsBefore {
   int64_t transactions = 0;
 };
 
-/// Epochs that lead from the first one of the files to the tip, by every switch of the pivot on the way. To take them
-/// in again would pop the chain and grow it anew, or fail where a switch is older than the history, only to end where
-/// it is. None if the tip is not in the files, if an epoch on the way does not fit to those before it, or for standard
-/// input and pipes, which can be read once only. The last time that the files lead to the tip counts.
+/// Epochs that lead from the first one of the files to the tip, by every switch of the pivot on the way. Importing them
+/// again would pop the chain and grow it again, or fail where a switch is older than the history, only to end at the
+/// same tip. None if the tip is not in the files, if an epoch on the way does not fit to those before it, or for
+/// standard input and pipes, which can be read once only. The last time that the files lead to the tip counts.
 Result<EpochsBefore> EpochsThatLedTo(braid::explorer::Explorer& explorer, const braid::explorer::At& tip,
                                      const std::vector<std::string>& files, const std::atomic<bool>& stop);
 

@@ -69,8 +69,8 @@ Status Make(Clients& clients, const CheckpointArgs& args) {
   const ChainsOptions options = args.common.options.ToChains();
   BRAID_TRY(const std::unique_ptr<Chains> chains, OpenLog(clients, args.common));
   BRAID_TRY(const Checkpoint checkpoint, SignHeads(*chains, key, Clock::System().NowMillis()));
-  // The store first: once it has the checkpoint durably, it has the records too that the file will vouch for, whatever
-  // crashes.
+  // The store first: once the checkpoint is durable there, so are the records that the file vouches for, even after a
+  // crash.
   const Status kept = KeepCheckpoint(clients, options, checkpoint);
   if (!kept.ok() && kept.code() != Code::kBSONObjectTooLarge) return kept;
   if (!args.to.empty()) BRAID_CHECK_OK(WriteFile(args.to, ToJson(checkpoint) + "\n"));

@@ -150,8 +150,8 @@ Status Listen(Settlement& settlement, const Follower* follower, const IngestArgs
   return failure.ok() ? settlement.writers().failure() : failure;
 }
 
-// A signal is how listening ends, and the views shall have everything then, too. Whoever interrupts the reading of
-// files wants an end; the next one goes on.
+// A signal is the normal end of listening, and then the views should be complete, too. An interrupt while reading files
+// should end the program; the next run continues.
 Status CatchUp(Follower& follower, const IngestArgs& args, const std::atomic<bool>& stop,
                std::vector<ViewProgress>& views) {
   const transfer::Progress line([&] { return Describe(follower.figures()); }, args.quiet);

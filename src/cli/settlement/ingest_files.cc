@@ -80,7 +80,7 @@ Status IngestFiles(Settlement& settlement, const std::vector<std::string>& files
   const Interrupter interrupter(settlement, stop);
   for (const std::string& file : files) {
     BRAID_CHECK_OK(IngestFile(settlement, file, watch, stop, read, summary));
-    if (!summary.stopped().ok()) break;  // what the line was may be what the other files go on from
+    if (!summary.stopped().ok()) break;  // the other files may continue from the refused line
   }
   return {};
 }

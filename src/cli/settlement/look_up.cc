@@ -1,4 +1,4 @@
-// braid settlement balances, trades, orders: what the views have, a page at a time (C8).
+// braid settlement balances, trades, orders: look-ups in the views, in pages (C8).
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <span>

@@ -57,7 +57,7 @@ Result<MigrationOptions> ToOptions(const MigrateArgs& args) {
 
 namespace {
 
-// Which long step is under way and how far it is, for the line of progress. Any thread.
+// The current long step and its progress, for the progress line. Any thread.
 class MigrationProgress {
  public:
   void Set(std::string_view step, int64_t done, int64_t of) {
@@ -106,7 +106,7 @@ Status RunStep(const MigrateArgs& args, Step step) {
   const Result<State> state = migrator->Load();
   const Result<bool> has_old_table = migrator->HasOldTable();
   if (!state.ok() || !has_old_table.ok()) {
-    if (!status.ok()) return status;  // why the step failed says more
+    if (!status.ok()) return status;  // the error of the step is more useful
     return state.ok() ? has_old_table.error() : state.error();
   }
   if (args.common.json) {

@@ -1,4 +1,4 @@
-// What the subcommands of `braid settlement migrate` share.
+// Shared by the subcommands of `braid settlement migrate`.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@ struct MigrateArgs {
 
 /// Adds the options of all of them.
 void AddMigrateOptions(CLI::App& app, MigrateArgs& args);
-/// The options as the library wants them; interrupts end long steps. kBadValue if the mapping is none.
+/// The options as the library wants them; interrupts end long steps. kBadValue if the mapping is invalid.
 Result<braid::settlement::migration::MigrationOptions> ToOptions(const MigrateArgs& args);
 
-/// How far it is; migrate_report.cc.
+/// The progress of the migration; migrate_report.cc.
 client::Bson& AppendTo(client::Bson& json, const braid::settlement::migration::State& state, bool has_old_table);
 void AppendTo(client::Bson& json, const braid::settlement::migration::CompareReport& report);
 void PrintText(const braid::settlement::migration::State& state, bool has_old_table);

@@ -1,4 +1,4 @@
-// How far a migration is, as JSON and as text.
+// The progress of a migration, as JSON and as text.
 #include <cstdio>
 
 #include "base/strings.h"

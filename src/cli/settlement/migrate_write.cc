@@ -40,12 +40,12 @@ struct WriteArgs {
   GeneratorOptions generator;
   std::string file;
   uint64_t outputs = 0;  // 0: until interrupted
-  uint32_t rate = 0;     // outputs a second; 0: as fast as it goes
+  uint32_t rate = 0;     // outputs per second; 0: no limit
   uint32_t batch = 100;
   bool acknowledge = false;
 };
 
-// What one writer did.
+// The results of one writer.
 struct WriteFigures {
   std::atomic<int64_t> outputs = 0;
   int64_t duplicates = 0;

@@ -142,8 +142,8 @@ Status StatusOf(const RecoverReport& report) {
   return {};
 }
 
-// A store that takes no writes has no views to bring up, but what is wrong with the log can still be told. It is opened
-// anew: reads of a store in this process would wait in vain for the write that has failed to become durable.
+// In a read-only store the views cannot be updated, but the damage of the log can still be reported. The store is
+// opened again: reads of a store in this process would wait in vain for the failed write to become durable.
 Status VerifyAlone(std::unique_ptr<Clients>& clients, const RecoverArgs& args, const Status& why) {
   clients.reset();
   BRAID_TRY(clients, OpenStoreFor(args.common.store, StoreUse::kExisting));

@@ -1,4 +1,4 @@
-// braid settlement repair: halted symbols go on, because somebody decided so (C4).
+// braid settlement repair: lets halted symbols continue, by an operator's decision (C4).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -33,7 +33,7 @@ const char* NameOfAction(const RepairArgs& args) {
   return args.tree ? "tree_from_log" : args.head_from_log ? "head_from_log" : args.skip ? "skip" : "resume";
 }
 
-// A symbol that only waits goes on by itself; it is repaired only if what it waits for is given up.
+// A symbol that only awaits outputs continues by itself; it is repaired only if these outputs are given up.
 bool OnlyWaits(const ChainHead& head, const RepairArgs& args) { return !head.broken && !args.skip; }
 
 // What the symbol accepts after the repair.
@@ -108,7 +108,7 @@ Status RepairOne(Chains& chains, const RepairArgs& args) {
   return {};
 }
 
-// With --all those that have none: what was written before there were trees.
+// With --all the symbols without a tree, which were written by versions without trees.
 Status RepairTrees(Chains& chains, const RepairArgs& args) {
   BRAID_TRY(std::vector<ChainHead> heads, chains.Heads());
   std::erase_if(

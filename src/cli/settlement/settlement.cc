@@ -1,4 +1,4 @@
-// braid settlement: the log of a matching engine's outputs, and what is needed to look after it.
+// braid settlement: the log of a matching engine's outputs, and its maintenance.
 #include <CLI/CLI.hpp>
 
 #include "base/strings.h"

@@ -1,4 +1,4 @@
-// What `braid settlement ingest` says at the end: how many of each outcome, and what was wrong.
+// The summary of `braid settlement ingest`: the number of each outcome, and the errors.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class Summary {
 
   /// `source`: the file or "-".
   void Add(const std::string& source, const braid::settlement::Answer& answer);
-  /// One that is counted elsewhere.
+  /// Notes an answer that is counted elsewhere.
   void AddProblem(const std::string& source, const braid::settlement::Answer& answer);
   /// Why nothing after a line of the source was taken, if so (Intake::stopped).
   void SetStopped(const std::string& source, const Status& why);

@@ -21,8 +21,8 @@ struct VerifyArgs {
   std::string public_key;
 };
 
-// What history was signed; empty without --checkpoint. Compared before the chains are verified: a wrong file or key is
-// said at once.
+// The signed history; empty without --checkpoint. Compared before the chains are verified, so that a wrong file or key
+// is reported at once.
 Result<std::vector<ChainDamage>> CompareWithCheckpoint(Chains& chains, const VerifyArgs& args) {
   if (args.checkpoint.empty()) return std::vector<ChainDamage>();
   BRAID_TRY(const PublicKey key, PublicKey::ReadFile(args.public_key));
@@ -31,7 +31,7 @@ Result<std::vector<ChainDamage>> CompareWithCheckpoint(Chains& chains, const Ver
   return CompareWith(chains, checkpoint, key);
 }
 
-// A symbol that was asked for and is nowhere would pass for sound.
+// An unknown symbol would otherwise be reported as verified.
 Status ExpectSymbols(Chains& chains, const std::vector<int64_t>& symbols) {
   if (symbols.empty()) return {};
   BRAID_TRY(const std::vector<ChainHead> heads, chains.Heads());

@@ -62,7 +62,7 @@ Status PrintResults(std::string_view results) {
   return Status(Code::kOutOfDiskSpace, StrCat("cannot write the results: ", strerror(errno)));
 }
 
-// What the store said, from any thread.
+// The first error of the store, from any thread.
 class StoreFailures {
  public:
   void Note(const Status& failure) {

@@ -46,7 +46,7 @@ Status LineRunner::Finish() {
 }
 
 void LineRunner::EnterLanes(Job& job) {
-  // The same key twice would wait for itself.
+  // A line with the same key twice would wait for itself.
   std::vector<braid::shop::Touched>& touched = job.touched;
   std::sort(touched.begin(), touched.end(),
             [](const auto& a, const auto& b) { return a.key != b.key ? a.key < b.key : a.shared < b.shared; });

@@ -12,7 +12,7 @@
 
 namespace braid::cli::shop {
 
-/// One row: a line of an invoice, or why it is none.
+/// One row: a line of an invoice, or why it is not one.
 struct RetailRow {
   uint64_t line = 0;
   braid::shop::InvoiceLine content;

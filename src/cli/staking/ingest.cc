@@ -147,7 +147,7 @@ Status IngestFiles(Ingestor& ingestor, const IngestArgs& args, const std::atomic
   return {};
 }
 
-// Says where the first line of each kind is that was kept, and why; all of them are in the store.
+// Prints the first line of each kind that was kept, and the reason; all of them are in the store.
 void ShowKept(const BadMessage& message, Reasons& reasons) {
   if (!reasons.Add(message.reason)) return;
   const std::string where = message.file.empty() ? "a message" : StrCat(message.file, ", line ", message.line);
@@ -186,7 +186,7 @@ Status RunIngest(IngestArgs& args) {
     const transfer::Progress line([&] { return Describe(progress, pace); }, args.quiet);
     status = args.queue.empty() ? IngestFiles(*ingestor, args, stop, progress)
                                 : IngestQueue(*ingestor, args, stop, progress);
-    // They are right without it: an interrupt does not wait for them.
+    // The rankings are correct without it: an interrupt does not wait for them.
     if (status.ok() && !stop.load()) status = ingestor->UpdateRankings();
   }
   for (const std::string& line : reasons.Repeated()) transfer::PrintLine(line);

@@ -1,4 +1,4 @@
-// braid staking delegations and unprocessable: what is kept, in pages.
+// braid staking delegations and unprocessable: look-ups of stored documents, in pages.
 #include "services/staking/lookups.h"
 #include "cli/patience.h"
 

@@ -1,4 +1,4 @@
-// braid staking: statistics of delegations, and what is needed to look after them.
+// braid staking: statistics of delegations, and their maintenance.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

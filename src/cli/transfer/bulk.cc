@@ -23,7 +23,7 @@ bool MakeSelector(bson_t* selector, const bson_t* document, const std::vector<st
 
 bool Add(mongoc_bulk_operation_t* bulk, const bson_t* document, const ImportOptions& options, bson_error_t* error) {
   Bson opts;
-  BSON_APPEND_BOOL(opts.get(), "validate", false);  // what a document may hold is the server's to say
+  BSON_APPEND_BOOL(opts.get(), "validate", false);  // the server checks the contents of documents
   Bson selector;
   const bool selects =
       options.mode != ImportMode::kInsert && MakeSelector(selector.get(), document, options.upsert_fields);

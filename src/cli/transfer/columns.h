@@ -13,7 +13,7 @@
 
 namespace braid::transfer {
 
-/// What a value that is not of its column's type becomes.
+/// How a value that is not of its column's type is treated.
 enum class ParseGrace {
   kAutoCast,   ///< what it looks like, as in a column of type auto
   kSkipField,  ///< nothing: the field is left out

@@ -43,11 +43,11 @@ struct ExportCounts {
 /// Writes to `out` and flushes it.
 Status Export(Clients& clients, const ExportOptions& options, FILE* out, ExportCounts& counts);
 
-/// Compact JSON, spread over lines with two spaces a level.
+/// Compact JSON, spread over lines with two spaces per level.
 std::string Indent(std::string_view json);
 
 /// A row of CSV: the values at the paths, in quotes where RFC 4180 wants them, with the line end. A path goes into
-/// documents by name and into arrays by number; what is not there is an empty value.
+/// documents by name and into arrays by number; a missing value is empty.
 void AppendCsvRow(std::string& out, const bson_t* document, const std::vector<std::string>& paths);
 /// One value, quoted if it must be.
 void AppendCsvValue(std::string& out, std::string_view value);

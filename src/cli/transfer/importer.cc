@@ -18,7 +18,7 @@ constexpr size_t kDocumentMax = size_t{16} << 20;
 class Queue {
  public:
   explicit Queue(size_t batches_max) : batches_max_(batches_max) {}
-  /// False if nobody will take it any more.
+  /// False if no worker will take it any more.
   bool Push(Batch batch) {
     MutexLock lock(mu_);
     changed_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return batches_.size() < batches_max_ || ended_; });

@@ -25,11 +25,11 @@ struct ImportOptions {
   ImportMode mode = ImportMode::kInsert;
   /// Fields, dotted if inside others, that say which stored document a document of the file is about.
   std::vector<std::string> upsert_fields = {"_id"};
-  /// Ends at the first document that fails; else the rest is imported all the same.
+  /// Ends the import at the first document that fails; otherwise the rest is still imported.
   bool stop_on_error = false;
   /// Documents are stored in the order of the file: one worker, and the first failure ends the import.
   bool keep_order = false;
-  /// Documents a request. Default 1000, 1..100000.
+  /// Documents per request. Default 1000, 1..100000.
   int batch_size = 1000;
   /// Connections that write at the same time. Default 1, 1..256.
   int workers = 1;

@@ -1,4 +1,4 @@
-// How far a long job is: one line that is rewritten on a terminal, a line now and then elsewhere.
+// The progress of a long job: one line that is rewritten on a terminal, a line now and then elsewhere.
 #pragma once
 
 #include <chrono>

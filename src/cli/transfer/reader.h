@@ -29,7 +29,7 @@ class Reader {
   virtual Result<std::optional<Item>> Next() = 0;
 };
 
-/// Documents one after another, one a line or over several lines, or one array of them; which, the first byte tells.
+/// Documents one after another, one per line or over several lines, or one array of them; the first byte tells which.
 std::unique_ptr<Reader> NewJsonReader(std::unique_ptr<Input> input);
 
 struct TableOptions {
@@ -46,7 +46,7 @@ struct TableOptions {
   /// A value that is not UTF-8 is taken for ISO 8859-1; else it is an error of its row.
   bool latin1 = false;
 };
-/// A document a row.
+/// One document per row.
 Result<std::unique_ptr<Reader>> NewTableReader(std::unique_ptr<Input> input, const TableOptions& options);
 
 }  // namespace braid::transfer

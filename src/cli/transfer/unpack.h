@@ -21,8 +21,7 @@ class Unpacker {
   void Give(std::string_view packed) { input_ = packed; }
   /// Fills up to `bytes` and says how many; 0: all that was given is unpacked.
   Result<size_t> Take(char* to, size_t bytes);
-  /// Nothing more will be given: what is held back comes with the next Take(), and a packed part that lacks its end is
-  /// an error of it.
+  /// Ends the input: the next Take() returns the remaining bytes, and fails if a packed part lacks its end.
   void Finish() { finished_ = true; }
 
  private:

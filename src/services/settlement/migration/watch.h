@@ -16,8 +16,8 @@ class MigrationWatch {
   MigrationWatch(Clients& clients, const Options& options)
       : clients_(clients), database_(options.database), log_(options.log) {}
 
-  /// kIllegalOperation if one is under way. Asks the store once a second at most; a store that fails then is noticed by
-  /// those who write to it.
+  /// kIllegalOperation if a migration is running. Asks the store at most once per second; errors of the store are left
+  /// to the writers.
   Status Check() {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return {};
