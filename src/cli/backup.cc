@@ -67,7 +67,8 @@ Status MakeBackup(const BackupArgs& args) {
   BRAID_TRY(const std::unique_ptr<backup::Target> target,
             backup::Target::Open(args.target, {.check_known = args.check}));
   for (const std::filesystem::path& path : target->damaged()) {
-    transfer::PrintLine(StrCat(path.string(), " is damaged: it is copied anew, and no backup after this one has it"));
+    transfer::PrintLine(
+        StrCat(path.string(), " is damaged: it is copied again, and later backups do not use the damaged copy"));
   }
   const Patience patience(args.store, {.stop = &stop, .json = args.json});
   backup::BackupFigures figures;
@@ -131,12 +132,12 @@ Action SetUpBackup(CLI::App& app) {
       ->required()
       ->type_name("");
   AddStoreOption(app, args->store);
-  app.add_option("--keep", args->keep, "Removes the oldest backups of the directory afterwards, so that N are left.")
+  app.add_option("--keep", args->keep, "Afterwards removes the oldest backups of the directory, so that N remain.")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   app.add_flag("--check", args->check,
-               "Reads the tables of earlier backups before they are shared; what is damaged there is copied anew.");
-  app.add_flag("--list", args->list, "Shows the backups of the directory and makes none.");
+               "Reads the tables of earlier backups before they are shared; damaged ones are copied again.");
+  app.add_flag("--list", args->list, "Lists the backups of the directory and makes none.");
   app.add_flag("--json", args->json, "One JSON object on standard output; everything else goes to standard error.");
   app.add_flag("--quiet", args->quiet, "No progress.");
   CheckUsage(app, [args]() -> std::string {

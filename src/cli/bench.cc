@@ -39,7 +39,7 @@ std::string WorkloadHelp() {
 std::string ShardsHelp() {
   std::string help =
       "Measures a collection sharded by {_id: \"hashed\"} instead, for each number of shards on a new server and a new "
-      "directory beside the store, removed at the end; each run takes --seconds, 4 by default. What is run:";
+      "directory beside the store, removed at the end; each run takes --seconds, 4 by default. The workloads:";
   for (const bench::Workload& workload : bench::ShardWorkloads()) {
     help += StrCat("\n  ", workload.name, ": ", workload.help);
   }
@@ -72,7 +72,7 @@ void AddBenchOptions(CLI::App& app, BenchArgs& args) {
       ->capture_default_str();
   app.add_flag("--durable,!--no-durable", suite.server.durable,
                "Writes are answered once they are on disk (writeConcern j), and bare RocksDB syncs each. The default.");
-  app.add_option("--batch", suite.batch, "Records a request, for loading and for insertmany.")
+  app.add_option("--batch", suite.batch, "Records per request, for loading and for insertmany.")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
       ->capture_default_str();
@@ -88,8 +88,9 @@ void AddBenchOptions(CLI::App& app, BenchArgs& args) {
       ->capture_default_str();
   CLI::Option* no_baseline = app.add_flag("--no-baseline", args.no_baseline, "Leaves out bare RocksDB.");
   CLI::Option* baseline_dir =
-      app.add_option("--baseline-dir", suite.baseline_parent,
-                     "Where bare RocksDB works; beside the store by default, here if that is a server.")
+      app.add_option(
+             "--baseline-dir", suite.baseline_parent,
+             "Directory for bare RocksDB; by default beside the store, or the current directory if that is a server.")
           ->type_name("DIR");
   app.add_flag("--json", args.json, "One JSON object on standard output; the table goes to standard error.");
   CLI::Option* keep = app.add_flag("--keep", suite.keep, "Leaves the collection as the last workload left it.");
@@ -197,8 +198,8 @@ constexpr Subcommand kBenches[] = {
      "verified.",
      SetUpBenchExplorer},
     {"ledger",
-     "Hash chains: one for everything beside one a symbol with parallel writers, durable and verified; reading and "
-     "verifying them beside SHA-256.",
+     "Hash chains: one for everything compared with one per symbol and parallel writers, durable and verified; reading "
+     "and verifying them compared with SHA-256.",
      SetUpBenchLedger},
     {"shop",
      "The storefront: a shopping mix, a flash sale beside one that reads, decides and writes, and the catalogue as it "

@@ -30,16 +30,16 @@ void AddBenchCountersOptions(CLI::App& app, BenchCountersArgs& args) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--seconds", options.seconds_max, "A run of one transaction an event ends after so long.")
+  app.add_option("--seconds", options.seconds_max, "Time limit of a run with one transaction per event.")
       ->check(CLI::PositiveNumber)
       ->type_name("S")
       ->capture_default_str();
-  app.add_option("--writers", options.writers, "Writers with one transaction an event; a run for each of the list.")
+  app.add_option("--writers", options.writers, "Numbers of writers with one transaction per event; one run for each.")
       ->delimiter(',')
       ->check(CLI::Range(1, 100))
       ->type_name("LIST")
       ->capture_default_str();
-  app.add_option("--workers", options.workers, "Batches side by side, each with a logical shard of its own.")
+  app.add_option("--workers", options.workers, "Concurrent batches, each with a logical shard of its own.")
       ->check(CLI::Range(1, 64))
       ->type_name("N")
       ->capture_default_str();

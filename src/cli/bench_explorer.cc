@@ -158,7 +158,7 @@ void AddExplorerSizes(CLI::App& app, bench::ExplorerBenchOptions& options) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--readers", options.readers, "Threads that ask queries beside the second import; 0: none.")
+  app.add_option("--readers", options.readers, "Threads that run queries during the second import; 0: none.")
       ->check(CLI::Range(0, 64))
       ->type_name("N")
       ->capture_default_str();
@@ -167,7 +167,7 @@ void AddExplorerSizes(CLI::App& app, bench::ExplorerBenchOptions& options) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
       ->type_name("LIST")
       ->capture_default_str();
-  app.add_option("--queries", options.queries, "How often each query is asked at each size.")
+  app.add_option("--queries", options.queries, "How often each query runs at each size.")
       ->check(CLI::Range(uint64_t{1}, uint64_t{10'000'000}))
       ->type_name("N")
       ->capture_default_str();
@@ -184,8 +184,9 @@ void AddBenchExplorerOptions(CLI::App& app, BenchExplorerArgs& args) {
       ->type_name("NAME")
       ->capture_default_str();
   AddExplorerSizes(app, options);
-  app.add_option("--receipts", args.receipts,
-                 "When the receipts of transactions come: none, in the same epoch, or late, five epochs after.")
+  app.add_option(
+         "--receipts", args.receipts,
+         "When the receipts of transactions arrive: none, same (in the same epoch) or late (five epochs later).")
       ->check(CLI::IsMember({"none", "same", "late"}))
       ->type_name("WHEN")
       ->capture_default_str();

@@ -150,35 +150,37 @@ void AddBenchLedgerOptions(CLI::App& app, BenchLedgerArgs& args) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--record-size", options.record_bytes, "About so many bytes of JSON a record.")
+  app.add_option("--record-size", options.record_bytes, "Approximate size of a record in bytes of JSON.")
       ->check(CLI::Range(size_t{1}, Chains::kPayloadBytesMax))
       ->type_name("BYTES")
       ->capture_default_str();
   app.add_flag("--random-bytes", options.random_bytes, "Records of random bytes, which cannot be compressed.");
-  app.add_option("--symbols", options.symbols, "Chains of the runs with one a symbol.")
+  app.add_option("--symbols", options.symbols, "Number of chains in the runs with one per symbol.")
       ->check(CLI::Range(1u, bench::kSymbolsMax))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--writers", options.writers, "Writers of the chains of symbols; a run for each of the list.")
+  app.add_option("--writers", options.writers,
+                 "Numbers of writers in the runs with one chain per symbol; one run for each.")
       ->delimiter(',')
       ->check(CLI::Range(1, 256))
       ->type_name("LIST")
       ->capture_default_str();
-  app.add_option("--batch", options.batches, "The most records a commit; everything is run for each of the list.")
+  app.add_option("--batch", options.batches,
+                 "The most records per commit; everything is run for each number of the list.")
       ->delimiter(',')
       ->check(CLI::Range(1, 10'000))
       ->type_name("LIST")
       ->capture_default_str();
   app.add_option("--in-flight", options.in_flight,
-                 "The most records submitted and not acknowledged; two batches a writer by default.")
+                 "The most records submitted and not acknowledged; by default two batches per writer.")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32))
       ->type_name("N");
-  app.add_option("--seconds", options.seconds_max, "A run of appends or of engines ends after so long.")
+  app.add_option("--seconds", options.seconds_max, "Time limit of a run of appends or of engines.")
       ->check(CLI::PositiveNumber)
       ->type_name("S")
       ->capture_default_str();
   app.add_option("--engines", options.engine_counts,
-                 "Engines that use the service at the same time, by calls and over TCP; a run for each of the list.")
+                 "Numbers of engines that use the service at the same time, by calls and over TCP; one run for each.")
       ->delimiter(',')
       ->check(CLI::Range(1, 256))
       ->type_name("LIST")
@@ -189,8 +191,9 @@ void AddBenchLedgerOptions(CLI::App& app, BenchLedgerArgs& args) {
       ->type_name("LIST")
       ->capture_default_str();
   CLI::Option* no_baseline = app.add_flag("--no-baseline", args.no_baseline, "Leaves out bare RocksDB.");
-  app.add_option("--baseline-dir", options.bare_parent,
-                 "Where bare RocksDB works; beside the store by default, here if that is a server.")
+  app.add_option(
+         "--baseline-dir", options.bare_parent,
+         "Directory for bare RocksDB; by default beside the store, or the current directory if that is a server.")
       ->type_name("DIR")
       ->excludes(no_baseline);
   app.add_option("--seed", options.seed, "The same seed makes the same records.")
@@ -212,8 +215,10 @@ Status RunBenchLedger(BenchLedgerArgs& args) {
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
   FILE* people = args.json ? stderr : stdout;
   BRAID_TRY(const bench::LedgerReport report, RunLedger(*clients, options, LedgerTables(people)));
-  std::fputs("to global, to bare: records/s by those with the same batches. Every run's chains were verified: sound.\n",
-             people);
+  std::fputs(
+      "to global, to bare: ratio of records/s to the run with the same batches. The chains of every run were "
+      "verified.\n",
+      people);
   if (args.json) std::printf("%s\n", LedgerJson(options, report).c_str());
   return stop.load() ? Status(Code::kInterrupted, "interrupted; the figures so far are above") : Status();
 }

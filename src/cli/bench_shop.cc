@@ -191,11 +191,12 @@ void AddShopSizes(CLI::App& app, bench::ShopBenchOptions& options) {
       ->check(CLI::Range(int64_t{1}, int64_t{10'000'000}))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--sale-buyers", options.sale_buyers, "Buyers of the flash sale, who want one unit each.")
+  app.add_option("--sale-buyers", options.sale_buyers, "Buyers in the flash sale; each wants one unit.")
       ->check(CLI::Range(uint64_t{1}, uint64_t{10'000'000}))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--catalogue-sizes", options.catalogue_sizes, "Products of the catalogue; a reading for each.")
+  app.add_option("--catalogue-sizes", options.catalogue_sizes,
+                 "Sizes of the catalogue in products; one reading for each.")
       ->delimiter(',')
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000'000}))
       ->type_name("LIST")
@@ -248,8 +249,10 @@ Status RunBenchShop(BenchShopArgs& args) {
   BRAID_TRY(const std::unique_ptr<Clients> clients, OpenStore(args.store));
   FILE* people = args.json ? stderr : stdout;
   BRAID_TRY(const bench::ShopReport report, RunShop(*clients, options, ShopTables(people)));
-  std::fputs("Verified after each run of the service: no stock is negative, sold and left are what was there.\n",
-             people);
+  std::fputs(
+      "Verified after each run of the service: no stock is negative, and sold and remaining units add up to the "
+      "stock.\n",
+      people);
   if (args.json) std::printf("%s\n", ShopJson(options, report).c_str());
   return stop.load() ? Status(Code::kInterrupted, "interrupted; the figures so far are above") : Status();
 }

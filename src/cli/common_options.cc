@@ -22,8 +22,9 @@ void AddTimeOption(CLI::App& app, const char* name, std::optional<int64_t>& time
   app.add_option_function<std::string>(
          name, [&time_ms](const std::string& text) { time_ms = ParseTime(text); }, help)
       ->check([](const std::string& text) {
-        return ParseTime(text) ? std::string()
-                               : StrCat("'", text, "' is no time: write 2024-05-01, 2024-05-01T12:00:00Z or seconds");
+        return ParseTime(text)
+                   ? std::string()
+                   : StrCat("'", text, "' is not a time: write 2024-05-01, 2024-05-01T12:00:00Z or seconds");
       })
       ->type_name("TIME");
 }

@@ -111,8 +111,9 @@ std::string TomlLine(const CLI::Option& option, std::vector<std::string> texts) 
 }  // namespace
 
 void AddConfigOption(CLI::App& app) {
-  app.add_option(kConfig,
-                 "A TOML file with options, such as: port = 27018. The command line and the environment go first.")
+  app.add_option(
+         kConfig,
+         "A TOML file with options, such as: port = 27018. The command line and the environment take precedence.")
       ->type_name("FILE");
 }
 

@@ -35,8 +35,8 @@ void AddDemoOptions(CLI::App& app, DemoArgs& args) {
   args.serve.store.clear();
   args.serve.log_level = "warning";
   app.add_option("--store", args.serve.store,
-                 "Directory of the data, which is kept; a demo that is there goes on. By default a temporary one that "
-                 "is removed at the end.")
+                 "Directory of the data, which is kept; a demo that exists there continues. By default a temporary one "
+                 "that is removed at the end.")
       ->type_name("DIR");
   app.add_option("--port", args.serve.server.port, "TCP port; 0 takes a free one.")
       ->check(CLI::Range(0, 65535))
@@ -47,14 +47,14 @@ void AddDemoOptions(CLI::App& app, DemoArgs& args) {
       ->check(CLI::Range(0, 65535))
       ->type_name("PORT")
       ->capture_default_str();
-  app.add_option("--seconds", args.seconds, "Ends by itself after so long.")
+  app.add_option("--seconds", args.seconds, "Ends by itself after this time.")
       ->check(CLI::PositiveNumber)
       ->type_name("S");
-  app.add_option("--speed", args.speed, "How many times faster than usual everything happens, 0.1 to 100.")
+  app.add_option("--speed", args.speed, "Factor by which everything runs faster than usual, 0.1 to 100.")
       ->check(CLI::Range(0.1, 100.0))
       ->type_name("N")
       ->capture_default_str();
-  app.add_flag("--quiet", args.quiet, "The guide only, not what happens.");
+  app.add_flag("--quiet", args.quiet, "Prints the guide only, and no events.");
 }
 
 // Threads inherit the mask: called before the first one starts, so that only AwaitEndOfDemo() sees the signals.
@@ -138,7 +138,8 @@ Status RunDemo(const CLI::App& app, DemoArgs& args) {
   clients.Clear();
   serving->Stop();
   if (loads.failures() == 0) return {};
-  return Status(Code::kOperationFailed, StrCat(loads.failures(), " steps of the loads failed; the log says why"));
+  return Status(Code::kOperationFailed,
+                StrCat(loads.failures(), " steps of the loads failed; see the log for the reasons"));
 }
 
 }  // namespace

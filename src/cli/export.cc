@@ -40,16 +40,20 @@ void AddExportOptions(CLI::App& app, ExportArgs& args) {
       ->capture_default_str();
   app.add_flag("--jsonArray", options.json_array, "One array of documents instead of one document per line.");
   app.add_flag("--pretty", options.pretty, "Spreads documents over lines.");
-  app.add_option("-f,--fields", args.fields, "Fields to write, with commas between; dots go inside: address.city.")
+  app.add_option("-f,--fields", args.fields,
+                 "Fields to write, separated by commas; a dot selects a nested field: address.city.")
       ->type_name("LIST");
-  app.add_option("--fieldFile", args.field_file, "A file with the names of the fields, one a line.")->type_name("FILE");
-  app.add_flag("--noHeaderLine", args.no_header_line, "CSV without the line of names.");
+  app.add_option("--fieldFile", args.field_file, "A file with the names of the fields, one per line.")
+      ->type_name("FILE");
+  app.add_flag("--noHeaderLine", args.no_header_line, "Writes CSV without the header line.");
   CLI::Option* query = app.add_option("-q,--query", options.query, "Only these documents: a filter in Extended JSON.")
                            ->type_name("JSON");
   app.add_option("--queryFile", args.query_file, "A file with the filter.")->type_name("FILE")->excludes(query);
   app.add_option("--sort", options.sort, "Order, such as {\"age\": -1}.")->type_name("JSON");
-  app.add_option("--skip", options.skip, "Leaves out so many first.")->check(CLI::NonNegativeNumber)->type_name("N");
-  app.add_option("--limit", options.limit, "At most so many; 0 is all.")->check(CLI::NonNegativeNumber)->type_name("N");
+  app.add_option("--skip", options.skip, "Number of documents to skip.")->check(CLI::NonNegativeNumber)->type_name("N");
+  app.add_option("--limit", options.limit, "The most documents to write; 0: all.")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   app.add_flag("--quiet", args.quiet, "No progress and no summary.");
 }
 

@@ -37,20 +37,22 @@ void AddFileOptions(CLI::App& app, ImportArgs& args) {
   app.add_option("file,--file", args.file, "File to read, packed with gzip or not; - is standard input.")
       ->type_name("FILE")
       ->capture_default_str();
-  app.add_option("--type", args.type, "json, csv or tsv; by default what the name ends with, else json.")
+  app.add_option("--type", args.type, "json, csv or tsv; by default taken from the file's extension, else json.")
       ->check(CLI::IsMember({"csv", "json", "tsv"}));
-  app.add_flag("--jsonArray", args.json_array, "The file is one array of documents. Found out without this, too.");
+  app.add_flag("--jsonArray", args.json_array,
+               "The file is one array of documents. It is also detected without this option.");
   app.add_flag("--headerline", args.header_line, "The first line of a CSV or TSV file names the fields.");
-  app.add_option("-f,--fields", args.fields, "Names of the fields of a CSV or TSV file, with commas between.")
+  app.add_option("-f,--fields", args.fields, "Names of the fields of a CSV or TSV file, separated by commas.")
       ->type_name("LIST");
-  app.add_option("--fieldFile", args.field_file, "A file with the names of the fields, one a line.")->type_name("FILE");
+  app.add_option("--fieldFile", args.field_file, "A file with the names of the fields, one per line.")
+      ->type_name("FILE");
   app.add_flag("--columnsHaveTypes", args.table.typed,
                "Names are followed by types: name.string(),age.int32(),born.date(2006-01-02). The types: auto, binary, "
                "boolean, date, date_go, date_ms, date_oracle, decimal, double, int32, int64, string.");
   app.add_option("--parseGrace", args.grace,
-                 "A value that is not of its type: autoCast, skipField, skipRow or stop (the default).")
+                 "How to treat a value that is not of its type: autoCast, skipField, skipRow or stop (the default).")
       ->check(CLI::IsMember({"autoCast", "skipField", "skipRow", "stop"}));
-  app.add_flag("--ignoreBlanks", args.table.ignore_blanks, "Empty values of CSV and TSV make no field.");
+  app.add_flag("--ignoreBlanks", args.table.ignore_blanks, "Leaves out fields with an empty value in CSV and TSV.");
 }
 
 void AddImportOptions(CLI::App& app, ImportArgs& args) {
@@ -63,7 +65,7 @@ void AddImportOptions(CLI::App& app, ImportArgs& args) {
   app.add_option("--mode", args.mode, "insert; upsert: replace or insert; merge: set fields or insert; delete.")
       ->check(CLI::IsMember({"delete", "insert", "merge", "upsert"}))
       ->capture_default_str();
-  app.add_option("--upsertFields", args.upsert_fields, "Fields that say which document is meant; _id by default.")
+  app.add_option("--upsertFields", args.upsert_fields, "Fields that identify a document; _id by default.")
       ->type_name("LIST");
   app.add_flag("--stopOnError", options.stop_on_error, "Ends at the first document that fails.");
   app.add_flag("--maintainInsertionOrder", options.keep_order,

@@ -124,7 +124,7 @@ void PrintInitJson(std::span<const InitResult> results) {
 std::string Described(const Finding& finding) {
   const auto value = [](const std::string& json) { return json.empty() ? "nothing" : json; };
   switch (finding.state) {
-    case State::kAsSpecified: return "as it should be";
+    case State::kAsSpecified: return "as specified";
     case State::kCreated: return "created";
     case State::kMissing: return "missing";
     case State::kSkipped: return StrCat("skipped: ", finding.note);
@@ -144,7 +144,7 @@ void PrintInitText(std::span<const InitResult> results) {
                   Described(finding).c_str());
     }
   }
-  std::printf("%zu created, %zu as they should be, %zu missing, %zu different, %zu skipped\n",
+  std::printf("%zu created, %zu as specified, %zu missing, %zu different, %zu skipped\n",
               CountAll(results, State::kCreated), CountAll(results, State::kAsSpecified),
               CountAll(results, State::kMissing), CountAll(results, State::kDifferent),
               CountAll(results, State::kSkipped));
@@ -169,11 +169,11 @@ Status RunInit(const InitArgs& args) {
   const size_t missing = CountAll(results, State::kMissing);
   if (different + missing == 0) return {};
   if (args.diff) {
-    return Status(Code::kOperationFailed, StrCat(missing, " missing, ", different,
-                                                 " different; nothing was changed. Without --diff, what is missing is "
-                                                 "created"));
+    return Status(Code::kOperationFailed,
+                  StrCat(missing, " missing, ", different,
+                         " different; nothing was changed. Without --diff, missing ones are created"));
   }
-  return Status(Code::kOperationFailed, StrCat(different, " different; these were left as they are"));
+  return Status(Code::kOperationFailed, StrCat(different, " different; these were left unchanged"));
 }
 
 }  // namespace

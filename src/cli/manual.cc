@@ -74,7 +74,7 @@ std::string SubcommandPage(const CLI::App& app) {
   if (!app.get_footer().empty()) page += StrCat(".PP\n", Roff(app.get_footer()), "\n");
   if (nested) page += ".SH COMMANDS\n";
   AddNested(app, StrCat("braid ", app.get_name()), page);
-  page += ".SH EXIT STATUS\n0: done. 1: something was refused, is damaged or could not be done. 2: wrong usage.\n";
+  page += ".SH EXIT STATUS\n0: success. 1: something was refused, is damaged or could not be done. 2: wrong usage.\n";
   return page + ".SH SEE ALSO\n\\fBbraid\\fR(1)\n";
 }
 
@@ -110,7 +110,7 @@ std::vector<std::pair<std::string, std::string>> ManualPages(const CLI::App& roo
 Action SetUpManual(CLI::App& app) {
   app.group("");  // for packages
   const auto directory = std::make_shared<std::string>();
-  app.add_option("directory", *directory, "Where the pages are written to.")->required();
+  app.add_option("directory", *directory, "Directory that the pages are written to.")->required();
   return [&app, directory]() -> Status {
     std::error_code error;
     std::filesystem::create_directories(*directory, error);

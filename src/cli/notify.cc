@@ -27,7 +27,7 @@ void NotifyServiceManager(std::string_view state) {
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
   if (::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
                length) < 0) {
-    log::warn("the service manager at {} was not told {}: {}", name, state, std::strerror(errno));
+    log::warn("cannot send {1} to the service manager at {0}: {2}", name, state, std::strerror(errno));
   }
   ::close(descriptor);
 }

@@ -146,12 +146,13 @@ void Patience::WatchInterrupt() {
   if (!interrupted_) {
     interrupted_ = true;
     interrupted_at_ = steady_clock::now();
-    transfer::PrintLine(options_.ends_soon
-                            ? "interrupted: ends when what is under way is done, in two seconds at most"
-                            : "interrupted: ends when what was taken in is done; once more ends at once");
+    transfer::PrintLine(
+        options_.ends_soon ? "interrupted: ends when the current work is done, within two seconds"
+                           : "interrupted: ends when all accepted input is processed; a second interrupt ends at once");
   }
   if (!options_.ends_soon || steady_clock::now() - interrupted_at_ < kEndsWithin) return;
-  constexpr const char* kMessage = "interrupted; what was under way was given up, and the same command goes on there";
+  constexpr const char* kMessage =
+      "interrupted; unfinished work was given up, and the same command continues from there";
   if (options_.json) {
     std::printf(R"({"ok":false,"error":{"code":"Interrupted","message":"%s"}})"
                 "\n",

@@ -35,14 +35,14 @@ Status Reload::ReadAgain() {
   const GivenOptions now = OptionsGiven(app);
   for (const std::string& name : Different(in_use_, now)) {
     if (name == "log-level") {
-      log::info("SIGHUP: the log's level is {} from here on", args.log_level);
+      log::info("SIGHUP: the log level is now {}", args.log_level);
       log::SetLevel(log::LevelOf(args.log_level));
     } else if (name == "max-connections") {
       BRAID_CHECK_OK(FitConnections(args));
       server_.SetConnectionsMax(args.server.connections_max);
       log::info("SIGHUP: {} connections are allowed now", args.server.connections_max);
     } else {
-      log::warn("SIGHUP: {} has another value in the file, which a restart takes over", name);
+      log::warn("SIGHUP: {} has another value in the file, which needs a restart", name);
       continue;
     }
     in_use_.erase(name);
@@ -56,7 +56,7 @@ void Reload::Run() {
     return log::info("SIGHUP: there is no configuration file to read again, the server was started without --config");
   }
   if (const Status status = ReadAgain(); !status.ok()) {
-    return log::error("SIGHUP: the configuration stays as it was: {}", status.message());
+    return log::error("SIGHUP: the configuration was not changed: {}", status.message());
   }
   log::info("SIGHUP: the configuration file was read again");
 }

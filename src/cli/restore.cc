@@ -49,7 +49,7 @@ class WorkDirectory {
     if (!error && fs::create_directory(path, error)) return std::make_unique<WorkDirectory>(path);
     if (error) return backup::FileError(StrCat("create ", path.string()), error.value());
     return Status(Code::kIllegalOperation,
-                  StrCat(path.string(), " is there: another restore runs, or was killed; in that case remove it"));
+                  StrCat(path.string(), " exists: another restore is running, or was killed; in that case remove it"));
   }
 
   const fs::path& path() const { return path_; }
@@ -141,7 +141,7 @@ void PrintRestored(const RestoreArgs& args, const fs::path& from, const backup::
 Status RunRestore(const RestoreArgs& args) {
   if (!args.at.empty()) {
     return Status(Code::kCommandNotSupported,
-                  StrCat("--at ", args.at, ": no log of changes is kept behind a backup, so a store can be restored ",
+                  StrCat("--at ", args.at, ": no log of changes is kept after a backup, so a store can be restored ",
                          "only as it was when a backup began; braid backup --list shows when"));
   }
   const fs::path store = fs::absolute(args.store).lexically_normal();
@@ -163,7 +163,7 @@ Action SetUpRestore(CLI::App& app) {
   app.add_option("SOURCE", args->source, "A directory with backups, one of them, or a file NAME.tar.")
       ->required()
       ->type_name("");
-  app.add_option("--store", args->store, "The directory of the new store; it must be empty, or not be there.")
+  app.add_option("--store", args->store, "The directory of the new store; it must be empty or not exist.")
       ->required()
       ->type_name("DIR");
   app.add_option("--backup", args->backup,

@@ -46,11 +46,11 @@ sigset_t BlockSignals() {
 }
 
 void OpenLogAnew(const std::string& file) {
-  if (file.empty()) return log::info("SIGUSR1: the log goes to standard error, there is no --log-file to open anew");
+  if (file.empty()) return log::info("SIGUSR1: the log goes to standard error, there is no --log-file to reopen");
   if (const Status opened = log::OpenFile(file); !opened.ok()) {
-    return log::error("SIGUSR1: the log stays where it is: {}", opened.message());
+    return log::error("SIGUSR1: the log file could not be reopened and stays in use: {}", opened.message());
   }
-  log::info("SIGUSR1: the log file was opened anew");
+  log::info("SIGUSR1: the log file was reopened");
 }
 
 // Waits for SIGINT or SIGTERM.

@@ -53,14 +53,13 @@ void AddServeOptions(CLI::App& app, ServeArgs& args) {
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE")
       ->default_str("512MB");
-  app.add_option(
-         "--memory-limit", args.engine.memory_limit_bytes,
-         "Memory that all requests hold together, beside the cache; one that needs more gets an error. By default "
-         "a quarter of the machine's memory.")
+  app.add_option("--memory-limit", args.engine.memory_limit_bytes,
+                 "Memory that all requests together may use, besides the cache; a request that needs more gets an "
+                 "error. By default a quarter of the machine's memory.")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE");
   app.add_option("--threads", args.server.threads_max,
-                 "Threads that run requests, at most. Requests that wait for each other need none.")
+                 "The most threads that run requests. Waiting requests need none.")
       ->check(CLI::Range(1, 10'000))
       ->type_name("N")
       ->capture_default_str();
@@ -69,7 +68,7 @@ void AddServeOptions(CLI::App& app, ServeArgs& args) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--transaction-lifetime", args.lifetime_seconds,
-                 "Seconds that a transaction may be open; then it is aborted.")
+                 "Seconds that a transaction may stay open before it is aborted.")
       ->check(CLI::Range(1, 86'400))
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -79,30 +78,29 @@ void AddServeOptions(CLI::App& app, ServeArgs& args) {
       ->type_name("LEVEL")
       ->capture_default_str();
   app.add_option("--log-file", args.log_file,
-                 "File that the log is appended to, instead of standard error; opened anew on SIGUSR1.")
+                 "File that the log is appended to, instead of standard error; reopened on SIGUSR1.")
       ->type_name("FILE");
   app.add_option("--log-format", args.log_format, "Lines of the log: text, or json for one JSON object per line.")
       ->check(CLI::IsMember(std::vector<std::string>{"text", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
   app.add_option("--slow-ms", args.slow_millis,
-                 "Milliseconds from which on an operation is slow: it is logged, and profiled at level 1.")
+                 "Milliseconds from which an operation counts as slow: it is logged, and profiled at level 1.")
       ->check(CLI::Range(0, 86'400'000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_flag(
-      "--accept-loss", args.engine.accept_loss,
-      "Open what is left of a store that has lost acknowledged writes, instead of refusing it; the log says what "
-      "is missing.");
+  app.add_flag("--accept-loss", args.engine.accept_loss,
+               "Open a store that has lost acknowledged writes instead of refusing it; the log says what is missing.");
   app.add_flag("--test-commands", args.engine.test_commands,
                "Allow configureFailPoint, with which any client can make commands fail. For tests only.");
   AddConfigOption(app);
   app.add_flag("--check-config", args.check_config,
-               "Check all options, print them as a configuration file, and end: with 0, or 2 if something is wrong. "
+               "Check all options, print them as a configuration file, and exit: with 0, or 2 if something is wrong. "
                "Neither the store nor a port is opened.");
   app.footer(
-      "Every option is also a key of the configuration file and a variable of the environment: --cache-size is\n"
-      "cache-size and BRAID_CACHE_SIZE. The command line goes first, then the environment, then the file.");
+      "Every option is also a key of the configuration file and a variable of the environment: --cache-size "
+      "is\ncache-size and BRAID_CACHE_SIZE. The command line takes precedence over the environment, and the "
+      "environment over the file.");
 }
 
 Status CheckServeArgs(ServeArgs& args) {

@@ -33,8 +33,8 @@ void AddHttpOptions(CLI::App& app, HttpArgs& args) {
       ->type_name("ADDRESS")
       ->capture_default_str();
   app.add_option("--http-allow-origin", args.allow_origins,
-                 "Origin whose pages may use the HTTP API in a browser, such as https://example.org; * is every one. "
-                 "May be given more than once.")
+                 "Origin whose pages may use the HTTP API in a browser, such as https://example.org; * allows every "
+                 "origin. May be given more than once.")
       ->type_name("ORIGIN");
   app.add_flag("--no-http", args.off, "No HTTP API.");
 }

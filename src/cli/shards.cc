@@ -33,7 +33,7 @@ struct ShardsArgs {
 void AddShardsOptions(CLI::App& app, ShardsArgs& args) {
   AddStoreOption(app, args.store);
   AddNamespaceOptions(app, args.place.database, args.place.collection);
-  app.add_option("--sample", args.sample, "Documents to look at, chosen at random.")
+  app.add_option("--sample", args.sample, "Documents to sample, chosen at random.")
       ->check(CLI::Range(1, 10'000'000))
       ->type_name("N")
       ->capture_default_str();
@@ -41,23 +41,22 @@ void AddShardsOptions(CLI::App& app, ShardsArgs& args) {
                  "Takes the documents from a file of JSON, packed with gzip or not, instead of from the collection. No "
                  "server is needed then.")
       ->type_name("FILE");
-  CLI::Option* queries =
-      app.add_option("--queries", args.queries,
-                     "Operations, one a line: {\"find\": \"orders\", \"filter\": {\"user_id\": \"U1\"}, \"weight\": "
-                     "120}. Without it those that the server has recorded.")
-          ->type_name("FILE");
-  app.add_option("--record", args.recording.seconds, "First has the server record operations for so long.")
+  CLI::Option* queries = app.add_option("--queries", args.queries,
+                                        "Operations, one per line: {\"find\": \"orders\", \"filter\": {\"user_id\": "
+                                        "\"U1\"}, \"weight\": 120}. By default those that the server has recorded.")
+                             ->type_name("FILE");
+  app.add_option("--record", args.recording.seconds, "First makes the server record operations for this time.")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS")
       ->excludes(queries);
   app.add_option("--samples-per-second", args.recording.samples_per_second,
-                 "Operations a second to record, 50 at most.")
+                 "Operations to record per second, at most 50.")
       ->check(CLI::PositiveNumber & CLI::Range(50.0))
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--candidate", args.candidates,
-                 "A shard key to rate, such as '{\"user_id\": \"hashed\"}'; any number of times. Without it keys are "
-                 "found in the operations and documents.")
+                 "A shard key to rate, such as '{\"user_id\": \"hashed\"}'; may be given more than once. By default "
+                 "keys are found in the operations and documents.")
       ->type_name("KEY")
       ->allow_extra_args(false);
   app.add_option("--shards", args.shards, "Shards to spread over.")
@@ -98,7 +97,7 @@ Status ReadFromServer(const ShardsArgs& args, Clients& clients, const std::atomi
           const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
           return StrCat("recording operations on ", args.place.database, ".", args.place.collection, ": ",
                         static_cast<int64_t>(passed.count()), " of ", args.recording.seconds,
-                        " s; Ctrl-C goes on with what there is");
+                        " s; Ctrl-C continues with what was recorded so far");
         },
         args.quiet);
     BRAID_CHECK_OK(advise::Record(clients, args.place, args.recording, stop));

@@ -61,22 +61,21 @@ std::vector<const CLI::Option*> ShownOptions(const CLI::App& app);
 constexpr Subcommand kSubcommands[] = {
     // sorted by name
     {"backup", "Copy a whole store, of a running server or of a directory.", SetUpBackup},
-    {"bench", "Measure a server, beside bare RocksDB.", SetUpBench},
+    {"bench", "Measure a server, compared with bare RocksDB.", SetUpBench},
     {"completion", "Print a script that completes command lines of braid in a shell.", SetUpCompletion},
     {"demo", "Try Braid out: a store with a live load of every service, and a guide to it.", SetUpDemo},
-    {"explorer", "Block explorer index: take in epochs, follow a node, ask for blocks and transactions.",
-     SetUpExplorer},
+    {"explorer", "Block explorer index: import epochs, follow a node, query blocks and transactions.", SetUpExplorer},
     {"export", "Write the documents of a collection to a file.", SetUpExport},
     {"import", "Read documents from a file into a collection.", SetUpImport},
     {"init", "Create the collections of the services, or show where they differ.", SetUpInit},
     {"manual", "Write the man pages.", SetUpManual},
     {"restore", "Make a store from a backup.", SetUpRestore},
     {"serve", "Serve a store to MongoDB clients.", SetUpServe},
-    {"settlement", "Settlement log: take in a matching engine's outputs, verify, prove, repair.", SetUpSettlement},
+    {"settlement", "Settlement log: append a matching engine's outputs, verify, prove, repair.", SetUpSettlement},
     {"shards", "Help with sharding: which key to choose.", SetUpShards},
-    {"shop", "Storefront: run operations, take in invoices, report.", SetUpShop},
-    {"staking", "Staking statistics: take in events, ask for totals, check them.", SetUpStaking},
-    {"verify", "Read everything that a store or a backup holds, and say what is damaged.", SetUpVerify},
+    {"shop", "Storefront: run operations, import invoices, report.", SetUpShop},
+    {"staking", "Staking statistics: count events, query totals, audit them.", SetUpStaking},
+    {"verify", "Read everything in a store or a backup, and report damage.", SetUpVerify},
 };
 
 }  // namespace braid::cli

@@ -71,7 +71,7 @@ Api::Api(Clients& clients, std::function<Server::Figures()> connections, Advise 
                      [this]() -> Result<std::unique_ptr<shop::Shop>> {
                        const shop::ShopOptions options{.stop = &stop_};
                        BRAID_CHECK_OK(ExpectCollection(options.database, shop::kOrders,
-                                                       "make a product, or take in orders with `braid shop import`"));
+                                                       "make a product, or import orders with `braid shop import`"));
                        return shop::Shop::Open(clients_, options);
                      }),
       idle_ingestors_(std::make_shared<IdleIngestors>()),

@@ -45,7 +45,7 @@ constexpr Figure kFigures[] = {
     {"braid_write_conflicts_total", "counter", "Writes that met another writer's lock, and waited or were run again.",
      "metrics.operation.writeConflicts"},
     {"braid_cursors_open", "gauge", "Cursors that are open.", "metrics.cursor.open.total"},
-    {"braid_cursors_timed_out_total", "counter", "Cursors closed because nobody used them.", "metrics.cursor.timedOut"},
+    {"braid_cursors_timed_out_total", "counter", "Cursors closed because they were idle.", "metrics.cursor.timedOut"},
     {"braid_sessions", "gauge", "Logical sessions that are known.", "logicalSessionRecordCache.activeSessionsCount"},
     {"braid_transactions_open", "gauge", "Transactions that are open.", "transactions.currentOpen"},
     {"braid_transactions_started_total", "counter", "Transactions that were started.", "transactions.totalStarted"},

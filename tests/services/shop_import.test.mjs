@@ -62,7 +62,7 @@ const oddities = csv(
   '13,"A1,TEA,1,2011-01-02 11:00:00,1.0,,Fran', // a quote that is never closed
 );
 const refusals = [
-  [7, /Quantity -10 on an invoice that is no cancellation/], [9, /Quantity is 0/], [10, /cancellation, where it should be negative/], [11, /Quantity 'two'/],
+  [7, /Quantity -10 on an invoice that is not a cancellation/], [9, /Quantity is 0/], [10, /cancellation, where it should be negative/], [11, /Quantity 'two'/],
   [12, /InvoiceDate '2011-02-30/], [13, /UnitPrice '-11062.06'/], [14, /UnitPrice '1{40}'/], [15, /Quantity is missing/], [16, /quote is opened and never closed/],
 ];
 

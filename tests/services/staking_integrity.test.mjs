@@ -209,7 +209,7 @@ test('delegations and refused messages are looked up, as JSON, as CSV and in pag
   const retried = await staking(['unprocessable', '--retry', '--json', ...where]);
   assert.equal(retried.status, 1);
   assert.deepEqual(JSON.parse(retried.stdout), { tried: 1, removed: 0, left: 1, accepted: 0 });
-  for (const [args, hint] of [[['--from', 'yesterday'], /is no time/], [['--csv', '--json'], /excludes/], [['--staker', 'zz'], /not a public key/]]) {
+  for (const [args, hint] of [[['--from', 'yesterday'], /is not a time/], [['--csv', '--json'], /excludes/], [['--staker', 'zz'], /not a public key/]]) {
     const { status, stderr } = await staking(['delegations', ...where, ...args]);
     assert.equal(status, 2, args.join(' '));
     assert.match(stderr, hint);

@@ -57,7 +57,7 @@ describe('while a server is away', { concurrency: true }, () => {
       await away(server, async () => {
         child.stdin.write(lines(make, 201, 300));
         child.kill('SIGINT');
-        await until(/^interrupted: ends when what is under way is done, in two seconds at most$/m);
+        await until(/^interrupted: ends when the current work is done, within two seconds$/m);
         const { status, signal, stderr } = await ended; // although nobody answers
         assert.deepEqual([status, signal], [1, null], stderr);
       });

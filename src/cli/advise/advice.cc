@@ -133,7 +133,7 @@ std::string Cost(const Rating& best) {
         shape.reach.few == 0 ? "all shards" : fmt::format("{:.1f} shards on average", shape.shards);
     text += StrCat("\n  ", Quantity(spread), " × ", shape.shape, ": ", where);
   }
-  if (text.empty()) return "What it costs: nothing that was seen; every operation asks one shard.";
+  if (text.empty()) return "What it costs: nothing in the observed operations; each of them asks one shard.";
   if (more > 0) text += StrCat("\n  and ", more, " more shapes");
   return StrCat("What it costs: these operations still ask several shards, and wait for the slowest of them:", text);
 }
@@ -208,9 +208,9 @@ std::vector<std::string> Recommend(const Advice& advice) {
   const std::string score = fmt::format("{:.2f}", best.score);
   if (best.score < 0.4) {
     add(StrCat("None of these keys is good. The least bad is ", key, " (score ", score,
-               "). Better than to take it: give the documents a field that the frequent operations know, that every "
-               "document has and that has many values (such as an owner made of the user's or the session's id), and "
-               "rate again with --candidate."));
+               "). It is better to give the documents a field that the frequent operations know, that every document "
+               "has and that has many values (such as an owner made of the user's or the session's id), and rate again "
+               "with --candidate."));
   } else {
     add(StrCat("Shard ", advice.database, ".", advice.collection, " by ", key, " (score ", score, ", ",
                Verdict(best.score), ")."));

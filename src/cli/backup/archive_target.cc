@@ -65,7 +65,7 @@ class ArchiveTarget final : public Target {
 Result<std::unique_ptr<Target>> OpenArchiveTarget(const fs::path& file) {
   std::error_code error;
   if (fs::exists(file, error)) {
-    return Status(Code::kIllegalOperation, StrCat(file.string(), " is there already: give the backup another name"));
+    return Status(Code::kIllegalOperation, StrCat(file.string(), " exists already: give the backup another name"));
   }
   const fs::path incomplete = file.string() + ".incomplete";
   fs::remove(incomplete, error);  // of a process that was killed

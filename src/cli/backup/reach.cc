@@ -48,7 +48,8 @@ ServerNote::ServerNote(const std::string& directory, const std::string& address,
     : path_(NotePath(directory)) {
   std::ofstream note(path_, std::ios::trunc);
   note << "mongodb://" << address << " " << process << "\n";
-  if (!note.flush()) log::warn("cannot write {}: braid backup has to be told the server's address", path_);
+  if (!note.flush())
+    log::warn("cannot write {}: give braid backup the server's address instead of the directory", path_);
 }
 
 ServerNote::~ServerNote() {

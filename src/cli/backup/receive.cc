@@ -26,7 +26,7 @@ class Receiver {
     if (bson_has_field(row, "file")) return StartFile(row);
     if (bson_has_field(row, "data")) return TakeData(client::BinaryOf(row, "data"));
     ended_ = client::BoolOf(row, "end") && !file_;
-    return ended_ ? Status() : UnexpectedRow("something that is no part of a backup");
+    return ended_ ? Status() : UnexpectedRow("something that is not part of a backup");
   }
 
   Result<BackupList> Finish() {

@@ -26,8 +26,8 @@ void AddExplorerOptions(CLI::App& app, ExplorerCommon& common) {
 
 void AddAtOption(CLI::App& app, std::string& at) {
   app.add_option("--at", at,
-                 "The hash of a pivot to read at: the answer is as of its epoch, or an error if it is not in the "
-                 "chain any more. By default the newest.")
+                 "The hash of a pivot to read at: the answer is as of its epoch, or an error if it is no longer in the "
+                 "chain. By default the newest.")
       ->type_name("PIVOT");
 }
 
@@ -120,15 +120,15 @@ void AddChainOptions(CLI::App& app, ChainArgs& args) {
       ->check(CLI::Range(0, 90))
       ->type_name("P")
       ->capture_default_str();
-  app.add_option("--depth", options.switch_depth_max, "How many epochs a switch replaces at most.")
+  app.add_option("--depth", options.switch_depth_max, "The most epochs that a switch replaces.")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--blocks", options.blocks_max, "Blocks of an epoch at most.")
+  app.add_option("--blocks", options.blocks_max, "The most blocks of an epoch.")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--transactions", options.transactions_max, "Transactions of a block at most.")
+  app.add_option("--transactions", options.transactions_max, "The most transactions of a block.")
       ->check(CLI::Range(0, 200'000))
       ->type_name("N")
       ->capture_default_str();
@@ -145,7 +145,7 @@ void AddChainOptions(CLI::App& app, ChainArgs& args) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--receipts-after", options.receipts_after,
-                 "Receipts come so many epochs after their transactions; 0: with them.")
+                 "Number of epochs after which the receipts of a transaction arrive; 0: with it.")
       ->check(CLI::Range(0, 1000))
       ->type_name("N")
       ->capture_default_str();

@@ -14,7 +14,7 @@ constexpr Subcommand kExplorerActions[] = {
     {"blocks", "The blocks in execution order, newest first.", SetUpBlocks},
     {"epoch", "The blocks of an epoch, in execution order.", SetUpEpoch},
     {"generate", "Write a seeded chain with pivot switches, one epoch per line.", SetUpGenerate},
-    {"import", "Take in epochs from files, one JSON object per line.", SetUpImport},
+    {"import", "Import epochs from files, one JSON object per line.", SetUpImport},
     {"latest", "Difficulty, transactions and transactions per second of the newest blocks.", SetUpLatest},
     {"miner", "The blocks of a miner, newest first.", SetUpMiner},
     {"miners", "Every miner with its first block, by address.", SetUpMiners},

@@ -49,11 +49,11 @@ Status RunExplorerGenerate(const ExplorerGenerateArgs& args) {
 Action SetUpGenerate(CLI::App& app) {
   const auto args = std::make_shared<ExplorerGenerateArgs>();
   app.add_option("--epochs", args->epochs,
-                 "How many epochs the chain has in the end; 0: as many as carry every real transaction.")
+                 "Number of epochs of the final chain; 0: as many as are needed for every real transaction.")
       ->type_name("N")
       ->capture_default_str();
   AddChainOptions(app, args->chain);
-  app.add_flag("--survivors", args->survivors, "Only the epochs that are in the chain in the end.");
+  app.add_flag("--survivors", args->survivors, "Only the epochs of the final chain.");
   return [args] { return RunExplorerGenerate(*args); };
 }
 

@@ -145,8 +145,9 @@ Status RunExplorerImport(ExplorerImportArgs& args) {
   const std::string text = StrCat(DescribeImport(counts, summary.seconds),
                                   fmt::format(", in {:.1f} s; at ", summary.seconds), Describe(summary.tip));
   if (!summary.status.ok()) {
-    return Status(summary.status.code(), StrCat(summary.status.message(), "\n", text,
-                                                "\nGive the same files again to go on: what is stored is skipped."));
+    return Status(summary.status.code(),
+                  StrCat(summary.status.message(), "\n", text,
+                         "\nRun it again with the same files to continue: stored epochs are skipped."));
   }
   transfer::PrintLine(text);
   return {};

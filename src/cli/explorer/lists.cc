@@ -57,7 +57,7 @@ Action SetUpList(CLI::App& app, const ListKind& kind) {
   const auto args = std::make_shared<ListArgs>();
   AddExplorerOptions(app, args->common);
   AddAtOption(app, args->page.at);
-  app.add_option("--after", args->page.after, "Continue behind a page: its `next`.")->type_name("CURSOR");
+  app.add_option("--after", args->page.after, "Continue after a page: its `next`.")->type_name("CURSOR");
   app.add_option("--limit", args->page.limit, "Rows of the page.")
       ->check(CLI::Range(int64_t{1}, kRowsMax))
       ->type_name("N")

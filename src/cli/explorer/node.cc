@@ -46,18 +46,18 @@ void AddFaultOptions(CLI::App& app, braid::explorer::source::NodeFaults& faults)
       ->check(CLI::Range(0, 100))
       ->type_name("P")
       ->capture_default_str();
-  app.add_option("--slow-ms", faults.slow_ms, "How late at most, in milliseconds.")
+  app.add_option("--slow-ms", faults.slow_ms, "The longest delay, in milliseconds.")
       ->check(CLI::Range(0, 600'000))
       ->type_name("MS")
       ->capture_default_str();
   app.add_option("--errors", faults.error_percent,
-                 "Percent of the requests that fail: HTTP errors, lost connections, half answers.")
+                 "Percent of the requests that fail: HTTP errors, lost connections, incomplete answers.")
       ->check(CLI::Range(0, 100))
       ->type_name("P")
       ->capture_default_str();
   app.add_option("--inconsistent", faults.inconsistent_percent,
-                 "Percent of the calls whose answer contradicts the others: of a branch that was left, of another "
-                 "block, with a wrong number.")
+                 "Percent of the calls whose answer contradicts the others: from an abandoned branch, for another "
+                 "block, or with a wrong number.")
       ->check(CLI::Range(0, 100))
       ->type_name("P")
       ->capture_default_str();
@@ -70,11 +70,11 @@ Action SetUpNode(CLI::App& app) {
   app.add_option("--port", args->server.port, "On 127.0.0.1; 0: a free one, which is printed.")
       ->type_name("PORT")
       ->capture_default_str();
-  app.add_option("--start", args->node.epochs_at_start, "Epochs that are there from the beginning.")
+  app.add_option("--start", args->node.epochs_at_start, "Epochs at the start.")
       ->check(CLI::Range(1, 10'000'000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--epochs", args->node.epochs_max, "The chain grows up to so many epochs.")
+  app.add_option("--epochs", args->node.epochs_max, "The chain stops growing at this number of epochs.")
       ->check(CLI::Range(1, 10'000'000))
       ->type_name("N")
       ->capture_default_str();
@@ -84,9 +84,9 @@ Action SetUpNode(CLI::App& app) {
           ->type_name("MS")
           ->capture_default_str();
   app.add_flag("--paced", args->node.paced,
-               "A step whenever a client has read the newest block and asks again, so that it sees every switch.")
+               "Takes a step whenever a client has read the newest block and asks again, so that it sees every switch.")
       ->excludes(interval);
-  app.add_option("--not-executed", args->node.not_executed, "So many of the newest epochs have no receipts yet.")
+  app.add_option("--not-executed", args->node.not_executed, "Number of the newest epochs that have no receipts yet.")
       ->check(CLI::Range(0, 1000))
       ->type_name("N")
       ->capture_default_str();

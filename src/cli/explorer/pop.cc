@@ -35,7 +35,7 @@ Status RunPop(PopArgs& args) {
 Action SetUpPop(CLI::App& app) {
   const auto args = std::make_shared<PopArgs>();
   AddExplorerOptions(app, args->common);
-  app.add_option("epochs", args->epochs, "How many of the newest epochs.")
+  app.add_option("epochs", args->epochs, "Number of epochs to remove.")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->type_name("N")
       ->required();

@@ -44,7 +44,7 @@ Status RunReorgs(const ReorgsArgs& args) {
 Action SetUpReorgs(CLI::App& app) {
   const auto args = std::make_shared<ReorgsArgs>();
   AddExplorerOptions(app, args->common);
-  app.add_option("--after", args->after, "Continue behind a page: its `next`.")->type_name("CURSOR");
+  app.add_option("--after", args->after, "Continue after a page: its `next`.")->type_name("CURSOR");
   app.add_option("--limit", args->limit, "Rows of the page.")
       ->check(CLI::Range(int64_t{1}, braid::explorer::kRowsMax))
       ->type_name("N")

@@ -17,7 +17,7 @@ using client::Bson;
 void PrintStatusText(const At& tip, const std::optional<SyncFigures>& sync, double age) {
   fmt::print("tip     {}\n", Describe(tip));
   if (!sync) {
-    fmt::print("sync    none has run\n");
+    fmt::print("sync    never run\n");
     return;
   }
   fmt::print("node    {}, at epoch {}\nsync    {}, {:.0f} s ago\nlag     {} epochs\n", sync->node, sync->node_epoch,

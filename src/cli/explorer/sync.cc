@@ -99,7 +99,7 @@ Status RunExplorerSync(ExplorerSyncArgs& args) {
       "{} epochs and {} transactions taken in, {} pivot switches (the deepest replaced {} epochs), {:.1f} s; at {}",
       figures.grown, figures.transactions, figures.switches, figures.deepest, seconds, Describe(figures.tip));
   if (!status.ok()) {
-    return Status(status.code(), StrCat(status.message(), "\n", text, "\nRun it again to go on from there."));
+    return Status(status.code(), StrCat(status.message(), "\n", text, "\nRun it again to continue from there."));
   }
   transfer::PrintLine(text);
   return {};
@@ -120,13 +120,13 @@ void AddNodeOptions(CLI::App& app, ExplorerSyncArgs& args) {
       ->type_name("S")
       ->capture_default_str();
   app.add_option("--patience", args.patience_s,
-                 "Seconds that a node may be out of reach, fail or contradict itself before the sync gives up.")
+                 "Seconds that a node may be unreachable, fail or contradict itself before the sync gives up.")
       ->check(CLI::Range(0.0, 1e6))
       ->type_name("S")
       ->capture_default_str();
   app.add_option("--receipts-after", args.source.receipts_after,
-                 "Receipts come with the epoch so many after that of their transactions; 0: with their own, which is "
-                 "then taken in only once the node has executed it; -1: none.")
+                 "Number of epochs after which the receipts of an epoch are fetched; 0: with the epoch itself, which "
+                 "is then stored only once the node has executed it; -1: none.")
       ->check(CLI::Range(-1, 1000))
       ->type_name("N")
       ->capture_default_str();
@@ -138,7 +138,7 @@ Action SetUpSync(CLI::App& app) {
   const auto args = std::make_shared<ExplorerSyncArgs>();
   AddExplorerOptions(app, args->common);
   AddNodeOptions(app, *args);
-  app.add_option("--from-epoch", args->sync.first_epoch, "Where an empty index begins.")
+  app.add_option("--from-epoch", args->sync.first_epoch, "The first epoch of an empty index.")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
       ->type_name("EPOCH")
       ->capture_default_str();
@@ -154,7 +154,7 @@ Action SetUpSync(CLI::App& app) {
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--poll", args->poll_ms, "Milliseconds between questions for news, once everything is taken in.")
+  app.add_option("--poll", args->poll_ms, "Milliseconds between polls once everything is stored.")
       ->check(CLI::Range(1, 3'600'000))
       ->type_name("MS")
       ->capture_default_str();

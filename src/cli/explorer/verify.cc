@@ -62,7 +62,7 @@ Status RunExplorerVerify(ExplorerCommon& common) {
                timeline.epochs, verification->blocks, verification->transactions, timeline.documents, timeline.digest);
   }
   if (timeline.ok()) return {};
-  return Status(Code::kRecordDamaged, StrCat(timeline.damage_count, " things are not as they must be"));
+  return Status(Code::kRecordDamaged, StrCat(timeline.damage_count, " differences were found"));
 }
 
 }  // namespace

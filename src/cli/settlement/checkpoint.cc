@@ -38,7 +38,7 @@ Status Keygen(const KeygenArgs& args) {
     client::PrintJson(json);
   }
   transfer::PrintLine(StrCat("key ", key.public_key().Id(), ": ", args.key, " signs and is secret, ", args.public_key,
-                             " checks and may be given to anybody"));
+                             " verifies and may be published"));
   return {};
 }
 
@@ -86,9 +86,9 @@ Status Make(Clients& clients, const CheckpointArgs& args) {
         .Text("file", args.to);
     client::PrintJson(json);
   }
-  transfer::PrintLine(
-      StrCat("signed ", statement.chain_count, " symbols up to output ", statement.sequence,
-             args.to.empty() ? "; kept in the store only: --to FILE makes the copy that proves something" : ""));
+  transfer::PrintLine(StrCat(
+      "signed ", statement.chain_count, " symbols up to output ", statement.sequence,
+      args.to.empty() ? "; kept in the store only: --to FILE makes a copy outside the store, which is the proof" : ""));
   return {};
 }
 

@@ -23,7 +23,7 @@ using braid::settlement::ViewProgress;
 using braid::settlement::ViewsOptions;
 
 CLI::Option* AddWorkersOption(CLI::App& app, const std::string& name, uint32_t& workers) {
-  return app.add_option(name, workers, "Transactions side by side that write the views.")
+  return app.add_option(name, workers, "Concurrent transactions that write the views.")
       ->check(CLI::Range(1, 64))
       ->type_name("N")
       ->capture_default_str();
@@ -135,7 +135,7 @@ Action SetUpFollow(CLI::App& app) {
   const auto args = std::make_shared<FollowArgs>();
   AddCommonOptions(app, args->common);
   AddWorkersOption(app, "-j,--workers", args->workers);
-  app.add_flag("--once", args->once, "Ends when the views have everything that the log has now.");
+  app.add_flag("--once", args->once, "Ends when the views include everything that the log has now.");
   app.add_flag("--quiet", args->quiet, "No progress.");
   return [args] { return RunFollow(*args); };
 }

@@ -64,8 +64,8 @@ void AddSourceOptions(CLI::App& app, IngestArgs& args) {
       ->capture_default_str()
       ->needs(listen);
   app.add_option("--skip-refused", args.common.options.skip_refused,
-                 "Passes over lines that are no outputs, for this reason, which is kept with each of them. Without it "
-                 "their symbols accept nothing after them until they are corrected.")
+                 "Skips lines that are not outputs, for this reason, which is kept with each of them. Without it their "
+                 "symbols accept nothing later until the lines are corrected.")
       ->type_name("REASON");
   app.add_flag("--quiet", args.quiet, "No progress.");
 }
@@ -83,7 +83,7 @@ void AddWriterOptions(CLI::App& app, IngestArgs& args) {
       ->check(CLI::Range(1, 256))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--batch", options.writers.batch_records_max, "Outputs in one durable commit at most.")
+  app.add_option("--batch", options.writers.batch_records_max, "The most outputs in one durable commit.")
       ->check(CLI::Range(1, 10'000))
       ->type_name("N")
       ->capture_default_str();
@@ -95,11 +95,12 @@ void AddWriterOptions(CLI::App& app, IngestArgs& args) {
                                       "Name of this service, if several share the symbols: it takes the lease of each "
                                       "symbol it meets, unless another has it.")
                            ->type_name("NAME");
-  app.add_option("--leases", options.leases_max, "Symbols to take at most; 0 for no limit.")
+  app.add_option("--leases", options.leases_max, "The most symbols to take; 0: no limit.")
       ->type_name("N")
       ->capture_default_str()
       ->needs(owner);
-  app.add_option("--lease-time", args.lease_ms, "Milliseconds after which another may take them if this one is killed.")
+  app.add_option("--lease-time", args.lease_ms,
+                 "Milliseconds after which another service may take the symbols if this one is killed.")
       ->check(CLI::Range(100, 3'600'000))
       ->type_name("MS")
       ->capture_default_str()
@@ -193,7 +194,7 @@ Status RunIngest(IngestArgs& args) {
   for (const ViewProgress& view : views) transfer::PrintLine(Describe(view));
   BRAID_CHECK_OK(status);
   if (interrupted) {
-    return Status(Code::kInterrupted, "interrupted; give the same outputs again: what is stored is not stored twice");
+    return Status(Code::kInterrupted, "interrupted; run it again with the same outputs: none is stored twice");
   }
   // An engine that is told so goes to the other service; a file does not.
   BRAID_CHECK_OK(summary.ToStatus(!args.port));

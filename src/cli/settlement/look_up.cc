@@ -78,17 +78,17 @@ Action SetUpLookUp(CLI::App& app, View view) {
   if (view != View::kBalances) app.add_option("--symbol", args->look_up.symbol, "Only of this symbol.")->type_name("S");
   AddTimeRange(app, args->range,
                view == View::kTrades ? "trades that the log stored" : "rows whose newest output the log stored");
-  app.add_option("--limit", args->look_up.limit, "So many on a page.")
+  app.add_option("--limit", args->look_up.limit, "Rows per page.")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--after", args->look_up.after, "Goes on where a page has ended, as it says.")
+  app.add_option("--after", args->look_up.after, "Continues after a page: its `next`.")
       ->check([](const std::string& text) {
         const Status status = braid::settlement::CheckLookUpCursor(text);
         return status.ok() ? std::string() : StrCat("--after ", status.message());
       })
       ->type_name("CURSOR");
-  app.add_flag("--csv", args->csv, "Comma-separated values with a line of names.")->excludes("--json");
+  app.add_flag("--csv", args->csv, "Comma-separated values with a header line.")->excludes("--json");
   return [args] { return RunLookUp(*args); };
 }
 

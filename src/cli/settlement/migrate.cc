@@ -154,9 +154,9 @@ Action SetUpDrop(CLI::App& app) {
   const auto args = std::make_shared<MigrateArgs>();
   const auto yes = std::make_shared<bool>(false);
   AddMigrateOptions(app, *args);
-  app.add_flag("--yes", *yes, "Really: there is no way back.");
-  CheckUsage(
-      app, [yes] { return std::string(*yes ? "" : "this removes the old table for good; say --yes if you mean it"); });
+  app.add_flag("--yes", *yes, "Confirms: this cannot be undone.");
+  CheckUsage(app,
+             [yes] { return std::string(*yes ? "" : "this removes the old table permanently; confirm with --yes"); });
   return [args] { return RunStep(*args, [](Migrator& migrator, CompareReport&) { return migrator.Drop(); }); };
 }
 
@@ -175,13 +175,14 @@ constexpr Subcommand kSteps[] = {
     {"status", "How far the migration is, and what to do next.", SetUpStatus},
     {"preflight", "Check whether a migration can begin; writes no output.", SetUp<DoPreflight>},
     {"start", "Preflight, then let writers write both layouts.", SetUp<DoStart>},
-    {"run", "All up to the switch: preflight, dual write, backfill, verify. Goes on from wherever it stands.",
+    {"run",
+     "Do all steps up to the switch: preflight, dual write, backfill, verify. Continues an interrupted migration.",
      SetUp<DoRun>},
     {"switch", "Make readers read the new chains; still reversible.", SetUp<DoSwitch>},
-    {"rollback", "Back to the old table alone, from anywhere before the drop; nothing is lost.", SetUp<DoRollback>},
+    {"rollback", "Return to the old table alone, at any point before the drop; nothing is lost.", SetUp<DoRollback>},
     {"drop", "Remove the old table after the switch.", SetUpDrop},
-    {"generate", "Make an old table with made-up outputs.", SetUpMigrateGenerate},
-    {"write", "Write outputs as a service does during a migration: from a file, or made up.", SetUpMigrateWrite},
+    {"generate", "Make an old table with generated outputs.", SetUpMigrateGenerate},
+    {"write", "Write outputs as a service does during a migration: from a file, or generated.", SetUpMigrateWrite},
     {"follow", "Read outputs as a service does during a migration, and see that none is missing.", SetUpMigrateFollow},
 };
 
@@ -189,11 +190,9 @@ constexpr Subcommand kSteps[] = {
 
 Action SetUpMigrate(CLI::App& app) {
   app.footer(
-      "The usual way, with writers and readers running all the time:\n"
-      "  run          until it says that both layouts are equal\n"
-      "  switch       readers read the new chains\n"
-      "  drop --yes   the old table goes\n"
-      "Any of them may be killed and run again; `status` says what comes next.");
+      "The usual way, with writers and readers running all the time:\n  run          until it says that both layouts "
+      "are equal\n  switch       readers read the new chains\n  drop --yes   the old table is removed\nAny of them may "
+      "be killed and run again; `status` says what comes next.");
   return SetUpNested(app, kSteps);
 }
 

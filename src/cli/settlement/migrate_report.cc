@@ -21,15 +21,15 @@ std::string NextStep(const State& state, bool has_old_table) {
     case Phase::kPreflight:
     case Phase::kDualWrite:
     case Phase::kBackfill:
-    case Phase::kVerify: return "`run` goes on from here; `rollback` gives up";
+    case Phase::kVerify: return "`run` continues; `rollback` gives up";
     case Phase::kVerified: return "`switch` makes readers read the new chains; `rollback` gives up";
-    case Phase::kSwitching: return "`switch` ends the switch that was begun";
+    case Phase::kSwitching: return "`switch` completes the switch that was begun";
     case Phase::kSwitched: return "`drop --yes` removes the old table; `rollback` goes back to it, nothing is lost";
-    case Phase::kDropping: return "`drop --yes` ends the drop that was begun";
+    case Phase::kDropping: return "`drop --yes` completes the drop that was begun";
     case Phase::kDropped:
       if (has_old_table) return "`drop --yes` removes the old table";
       if (state.mirrored_seq < state.seq) {
-        return "`drop --yes` brings in what a writer that was killed left on its way, or the next write does";
+        return "`drop --yes`, or the next write, completes what a killed writer left in the queue";
       }
       return "nothing: the migration is over";
   }

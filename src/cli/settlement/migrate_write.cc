@@ -147,7 +147,7 @@ Status RunWrite(const WriteArgs& args) {
                                   seconds, seconds > 0 ? static_cast<double>(outputs) / seconds : 0,
                                   figures.slowest_ms));
   const bool endless = args.file.empty() && args.outputs == 0;
-  if (stop.load() && !endless) return Status(Code::kInterrupted, "interrupted; what was acknowledged is stored");
+  if (stop.load() && !endless) return Status(Code::kInterrupted, "interrupted; all acknowledged outputs are stored");
   return {};
 }
 
@@ -155,7 +155,7 @@ void AddGeneratorOptions(CLI::App& app, WriteArgs& args) {
   const auto number = [&app](const char* name, auto& value, const char* help, int64_t least, int64_t most) {
     app.add_option(name, value, help)->check(CLI::Range(least, most))->type_name("N")->capture_default_str();
   };
-  number("--symbols", args.generator.symbols, "Symbols of made-up outputs, numbered from 1.", 1, 1'000'000);
+  number("--symbols", args.generator.symbols, "Symbols of generated outputs, numbered from 1.", 1, 1'000'000);
   number("--cross", args.generator.cross_percent, "Percent of those with trades whose trades are of two symbols.", 0,
          100);
   number("--commit", args.batch, "Outputs in one durable commit.", 1, 10'000);
@@ -196,14 +196,14 @@ Action SetUpMigrateWrite(CLI::App& app) {
   AddMigrateOptions(app, args->migrate);
   AddGeneratorOptions(app, *args);
   CLI::Option* file = app.add_option("--file", args->file,
-                                     "Outputs with sequences of their own, one a line; - is standard input. Without it "
-                                     "they are made up, and get the next sequences.")
+                                     "Outputs with sequences of their own, one per line; - is standard input. Without "
+                                     "it they are generated, and get the next sequences.")
                           ->type_name("FILE");
-  app.add_option("--outputs", args->outputs, "How many to make up; 0 is until interrupted.")
+  app.add_option("--outputs", args->outputs, "Number of outputs to generate; 0: until interrupted.")
       ->type_name("N")
       ->capture_default_str()
       ->excludes(file);
-  app.add_option("--rate", args->rate, "Outputs a second to make up; 0 is as fast as it goes.")
+  app.add_option("--rate", args->rate, "Outputs to generate per second; 0: no limit.")
       ->type_name("N")
       ->capture_default_str()
       ->excludes(file);

@@ -101,7 +101,7 @@ Action SetUpProve(CLI::App& app) {
   app.add_option("--seq", args->sequence, "The output's output_seq.")->type_name("SEQ")->required();
   app.add_option("--checkpoint", args->checkpoint, "Made after the output; by default the newest of the store.")
       ->type_name("FILE");
-  app.add_option("--to", args->to, "Where the proof goes; - is standard output.")
+  app.add_option("--to", args->to, "File for the proof; - is standard output.")
       ->type_name("FILE")
       ->capture_default_str();
   CheckUsage(app, [args] {
@@ -113,8 +113,8 @@ Action SetUpProve(CLI::App& app) {
 
 Action SetUpCheckProof(CLI::App& app) {
   const auto args = std::make_shared<CheckArgs>();
-  app.add_option("proof", args->proof, "What prove has written.")->type_name("FILE")->required();
-  app.add_option("--public-key", args->public_key, "Of who signed the checkpoint.")->type_name("FILE")->required();
+  app.add_option("proof", args->proof, "A file written by prove.")->type_name("FILE")->required();
+  app.add_option("--public-key", args->public_key, "The public key of the signer.")->type_name("FILE")->required();
   AddJsonOption(app, args->json);
   return [args] { return RunCheck(*args); };
 }

@@ -92,7 +92,7 @@ Action SetUpRecords(CLI::App& app) {
   };
   number("--from", args->from, "The first output_seq.")->type_name("SEQ")->capture_default_str();
   number("--to", args->to, "The last output_seq.")->type_name("SEQ");
-  number("--limit", args->limit, "So many records at most.")->type_name("N");
+  number("--limit", args->limit, "The most records to print.")->type_name("N");
   return [args] { return RunRecords(*args); };
 }
 

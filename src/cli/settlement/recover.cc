@@ -122,13 +122,13 @@ void PrintRecovery(const RecoverReport& report) {
                 difference.found.empty() ? "nothing" : difference.found.c_str());
   }
   if (report.check->ok()) {
-    std::printf("checked: %lld documents are what the log says\n", static_cast<long long>(report.check->documents));
+    std::printf("checked: %lld documents agree with the log\n", static_cast<long long>(report.check->documents));
   }
 }
 
 Status StatusOf(const RecoverReport& report) {
   if (!report.failure.ok()) {
-    return report.failure.CausedBy(StrCat(report.verify.damaged, " damaged, and the views could not be brought up"));
+    return report.failure.CausedBy(StrCat(report.verify.damaged, " damaged, and the views could not be updated"));
   }
   if (!report.verify.ok() || !report.kept.empty()) {
     return Status(Code::kRecordDamaged, StrCat(report.verify.damaged,
@@ -137,7 +137,7 @@ Status StatusOf(const RecoverReport& report) {
   }
   if (report.check && !report.check->ok()) {
     return Status(Code::kOperationFailed, StrCat(report.check->differences_total,
-                                                 " documents differ from the log; --rebuild makes the views anew"));
+                                                 " documents differ from the log; --rebuild rebuilds the views"));
   }
   return {};
 }
@@ -189,7 +189,7 @@ Action SetUpRecover(CLI::App& app) {
   AddCommonOptions(app, args->common);
   app.add_flag("--rebuild", args->recover.rebuild,
                "Builds every view again from the first output on, beside the present one.");
-  app.add_flag("--check", args->recover.check, "Recounts every view from the log at the end and compares.");
+  app.add_flag("--check", args->recover.check, "Finally recomputes every view from the log and compares.");
   AddWorkersOption(app, "-j,--workers", args->workers);
   return [args] { return RunRecover(*args); };
 }

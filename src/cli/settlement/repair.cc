@@ -40,10 +40,11 @@ bool OnlyWaits(const ChainHead& head, const RepairArgs& args) { return !head.bro
 std::string Accepts(const ChainHead& head, const RepairArgs& args) {
   if (OnlyWaits(head, args)) {
     const AwaitedRecord& first = head.awaits.front();
-    return StrCat("waits for output ", first.sequence,
-                  first.held_by
-                      ? StrCat(": repair symbol ", *first.held_by, " first, and it goes on by itself with that output")
-                      : std::string(": it goes on by itself when that is given again, corrected"));
+    return StrCat(
+        "waits for output ", first.sequence,
+        first.held_by
+            ? StrCat(": repair symbol ", *first.held_by, " first, and it continues by itself with that output")
+            : std::string(": it continues by itself when that output is submitted again, corrected"));
   }
   const bool waits = !args.skip && !head.awaits.empty();
   return StrCat("would accept any output after ", head.sequence, " whose prev_hash, if it names one, is ",
@@ -178,9 +179,10 @@ Action SetUpRepair(CLI::App& app) {
   AddCommonOptions(app, args->common);
   app.add_option("--symbol", args->symbol, "Which.")->type_name("S");
   app.add_flag("--all", args->all,
-               "Every symbol that has to be repaired; those that wait for them go on by themselves.");
-  app.add_option("--by", args->repair.by, "Who decided it; needed, but not with --dry-run.")->type_name("NAME");
-  app.add_option("--reason", args->repair.reason, "Why; is kept with the repair, and needed like --by.")
+               "Every symbol that has to be repaired; those that wait for them continue by themselves.");
+  app.add_option("--by", args->repair.by, "The person who decided it; required, except with --dry-run.")
+      ->type_name("NAME");
+  app.add_option("--reason", args->repair.reason, "The reason, which is kept with the repair; required like --by.")
       ->type_name("TEXT");
   CLI::Option* skip = app.add_flag("--skip", args->skip,
                                    "Gives up the outputs that the symbol waits for; they are kept with the repair.");
@@ -188,7 +190,7 @@ Action SetUpRepair(CLI::App& app) {
                                    "Sets the head to the newest record of the log, after a head was lost or changed.")
                           ->excludes(skip);
   app.add_flag("--tree", args->tree,
-               "Makes the symbol's Merkle tree anew from the log; with --all of each symbol that has none.")
+               "Rebuilds the symbol's Merkle tree from the log; with --all that of each symbol without one.")
       ->excludes(skip)
       ->excludes(head);
   app.add_flag(

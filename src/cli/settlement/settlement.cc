@@ -33,22 +33,22 @@ Result<std::unique_ptr<Chains>> OpenLog(Clients& clients, const Common& common) 
 namespace {
 
 constexpr Subcommand kActions[] = {
-    {"ingest", "Take in outputs from files, standard input or engines over TCP.", SetUpIngest},
-    {"verify", "Read every chain again and name all that is damaged.", SetUpVerify},
-    {"recover", "Verify every chain, then bring the views up to it.", SetUpRecover},
-    {"follow", "Keep the views up to the log while others write it.", SetUpFollow},
-    {"stats", "Each symbol: records, newest output, halt, lease; each view: how far it is.", SetUpStats},
-    {"records", "Print what is stored, one record per line.", SetUpRecords},
-    {"balances", "What each user has of each asset, as far as the views are.", SetUpBalances},
+    {"ingest", "Append outputs from files, standard input or engines over TCP.", SetUpIngest},
+    {"verify", "Read every chain and report all damage.", SetUpVerify},
+    {"recover", "Verify every chain, then update the views.", SetUpRecover},
+    {"follow", "Keep the views up to date while others write the log.", SetUpFollow},
+    {"stats", "Show records, newest output, halt and lease of each symbol, and the progress of each view.", SetUpStats},
+    {"records", "Print the stored records, one per line.", SetUpRecords},
+    {"balances", "Balances of users by asset, as of the views.", SetUpBalances},
     {"trades", "Trades by symbol, user and output.", SetUpTrades},
     {"orders", "Orders by user, symbol and status.", SetUpOrders},
-    {"migrate", "From one chain over all symbols to one a symbol, while writers write.", SetUpMigrate},
-    {"repair", "Make a halted symbol go on.", SetUpRepair},
+    {"migrate", "Migrate from one chain over all symbols to one per symbol, while writers continue.", SetUpMigrate},
+    {"repair", "Let a halted symbol accept outputs again.", SetUpRepair},
     {"keygen", "Make a pair of keys for checkpoints.", SetUpKeygen},
-    {"checkpoint", "Sign where every chain stands, or list what was signed.", SetUpCheckpoint},
+    {"checkpoint", "Sign the heads of all chains, or list the stored checkpoints.", SetUpCheckpoint},
     {"prove", "Prove that an output was in the log when a checkpoint was made.", SetUpProve},
     {"check-proof", "Check such a proof; needs no store.", SetUpCheckProof},
-    {"generate", "Write made-up outputs, one a line, to standard output.", SetUpGenerate},
+    {"generate", "Write generated outputs, one per line, to standard output.", SetUpGenerate},
 };
 
 }  // namespace

@@ -142,13 +142,12 @@ Status Summary::ToStatus(bool elsewhere_matters) const {
                    "`repair --unplaced` gives it up, and --skip-refused REASON passes over such lines");
   } else if (counts[Outcome::kRefused] + counts[Outcome::kHalted] > 0) {
     text +=
-        "\n`braid settlement stats` names the halted symbols and why: give what was refused again, corrected, and what "
-        "came after it; `repair` makes a broken symbol go on";
+        "\n`braid settlement stats` names the halted symbols and the reasons: submit the refused outputs again, "
+        "corrected, and those after them; `repair` lets a broken symbol continue";
   }
   if (counts[Outcome::kElsewhere] > 0)
-    text += "\nthose of symbols that are leased to another service are for that one to take in";
-  if (counts[Outcome::kFailed] > 0)
-    text += "\nthe store failed: give the same outputs again, what is stored is not stored twice";
+    text += "\nthose of symbols that are leased to another service must be submitted there";
+  if (counts[Outcome::kFailed] > 0) text += "\nthe store failed: submit the same outputs again, none is stored twice";
   return Status(Code::kOperationFailed, text);
 }
 

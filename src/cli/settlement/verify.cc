@@ -67,18 +67,18 @@ Action SetUpVerify(CLI::App& app) {
   const auto args = std::make_shared<VerifyArgs>();
   AddCommonOptions(app, args->common);
   app.add_option("--symbol", args->verify.chains, "Only this symbol; may be given several times.")->type_name("S");
-  app.add_option("--from", args->verify.from_sequence, "Only outputs from here on; what comes before is trusted.")
+  app.add_option("--from", args->verify.from_sequence, "Only outputs from this one on; earlier ones are trusted.")
       ->check(CLI::Range(int64_t{1}, INT64_MAX))
       ->type_name("SEQ");
-  app.add_option("-j,--threads", args->verify.threads, "Chains to verify side by side; 0 is one a core.")
+  app.add_option("-j,--threads", args->verify.threads, "Chains to verify in parallel; 0: one per core.")
       ->check(CLI::Range(0, 256))
       ->type_name("N")
       ->capture_default_str();
-  CLI::Option* checkpoint =
-      app.add_option("--checkpoint", args->checkpoint, "Compares with this checkpoint too: was history rewritten?")
-          ->type_name("FILE");
+  CLI::Option* checkpoint = app.add_option("--checkpoint", args->checkpoint,
+                                           "Also compares with this checkpoint, to detect rewritten history.")
+                                ->type_name("FILE");
   CLI::Option* key =
-      app.add_option("--public-key", args->public_key, "Of who signed the checkpoint.")->type_name("FILE");
+      app.add_option("--public-key", args->public_key, "The public key of the signer.")->type_name("FILE");
   checkpoint->needs(key);
   key->needs(checkpoint);
   return [args] { return RunVerify(*args); };

@@ -37,7 +37,7 @@ void AddDoOptions(CLI::App& app, ShopDoArgs& args) {
       ->type_name("FILE")
       ->required();
   app.add_option("-j,--parallel", args.parallel,
-                 "Connections on which operations run side by side. Those of one user or session keep their order, and "
+                 "Connections on which operations run concurrently. Those of one user or session keep their order, and "
                  "so do those that change one product; results keep the order of the lines.")
       ->check(CLI::Range(1, 64))
       ->type_name("N")
@@ -73,7 +73,7 @@ class StoreFailures {
     const MutexLock lock(mu_);
     if (count_ == 0) return {};
     return Status(first_.code(), StrCat("the store failed for ", count_, " operations, first with: ", first_.message(),
-                                        "\nGive them again: checkouts with their idempotency keys happen once."));
+                                        "\nRun them again: checkouts with their idempotency keys happen once."));
   }
 
  private:

@@ -33,15 +33,15 @@ void AddShopImportOptions(CLI::App& app, ShopImportArgs& args) {
   AddStoreOption(app, args.store);
   app.add_option("-d,--db", args.options.database, "Database.")->type_name("NAME")->capture_default_str();
   app.add_option("files", args.files,
-                 "CSV files of the retail data, packed with gzip or not; - is standard input. May be given again: what "
-                 "is there stays as it is.")
+                 "CSV files of the retail data, packed with gzip or not; - is standard input. May be given again: "
+                 "existing orders stay unchanged.")
       ->type_name("FILE")
       ->required();
   app.add_option("--batch", args.options.batch_orders_max, "Orders in one transaction.")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_flag("--quiet", args.quiet, "No progress; what is refused is still named.");
+  app.add_flag("--quiet", args.quiet, "No progress; refused lines are still reported.");
   app.add_flag("--json", args.json, "One JSON object on standard output; everything else goes to standard error.");
 }
 
@@ -146,8 +146,8 @@ Status RunShopImport(ShopImportArgs& args) {
   const std::string text = StrCat(summary.files, " files, ", Describe(counts), ", ", counts.products.load(),
                                   " products new or changed, in ", fmt::format("{:.1f}", summary.seconds), " s");
   if (!status.ok()) {
-    return Status(status.code(), StrCat(status.message(), "\n", text,
-                                        "\nGive the same files again: what is stored is not stored twice."));
+    return Status(status.code(),
+                  StrCat(status.message(), "\n", text, "\nRun it again with the same files: nothing is stored twice."));
   }
   if (args.options.stop->load()) return Status(Code::kInterrupted, StrCat("interrupted\n", text));
   if (summary.files_failed > 0) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Subcommand kShopActions[] = {
     {"do", "Run operations, one JSON object per line, and print one result per line.", SetUpDo},
-    {"import", "Take in invoices of retail data as orders.", SetUpImport},
+    {"import", "Import invoices of retail data as orders.", SetUpImport},
     {"report", "Revenue, best sellers, baskets and cancellations of a period.", SetUpReport},
 };
 

@@ -56,18 +56,17 @@ Status RunAudit(AuditArgs& args) {
   BRAID_TRY(const AuditReport report, Audit(*clients, *tables, args.repair));
   args.common.json ? PrintJson(report) : PrintText(report);
   if (report.ok()) {
-    if (!args.common.json) std::printf("every total is what the delegations say\n");
+    if (!args.common.json) std::printf("every total agrees with the delegations\n");
     return {};
   }
   if (args.repair) {
     return Status(Code::kOperationFailed,
                   StrCat(report.differences_total, " differences were found and ", report.repaired,
-                         " totals and flags repaired: audit once more to see that all is well"));
+                         " totals and flags repaired: run the audit again to confirm"));
   }
   return Status(Code::kOperationFailed,
                 StrCat(report.differences_total,
-                       " differences; nothing was changed. --repair makes totals and flags what "
-                       "the delegations say"));
+                       " differences; nothing was changed. --repair corrects totals and flags from the delegations"));
 }
 
 }  // namespace
@@ -75,7 +74,7 @@ Status RunAudit(AuditArgs& args) {
 Action SetUpAudit(CLI::App& app) {
   const auto args = std::make_shared<AuditArgs>();
   AddCommonOptions(app, args->common);
-  app.add_flag("--repair", args->repair, "Makes totals and flags what the delegations say.");
+  app.add_flag("--repair", args->repair, "Corrects totals and flags from the delegations.");
   return [args] { return RunAudit(*args); };
 }
 

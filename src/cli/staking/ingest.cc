@@ -54,7 +54,7 @@ void AddIngestOptions(CLI::App& app, IngestArgs& args) {
           ->check(CheckBroker)
           ->type_name("URI")
           ->excludes(files);
-  app.add_option("--queue-name", args.queue_name, "The queue; made, durable, if it is not there.")
+  app.add_option("--queue-name", args.queue_name, "The queue; created, durable, if it does not exist.")
       ->type_name("NAME")
       ->needs(queue)
       ->capture_default_str();
@@ -63,15 +63,15 @@ void AddIngestOptions(CLI::App& app, IngestArgs& args) {
       ->type_name("N")
       ->needs(queue)
       ->capture_default_str();
-  app.add_option("--idle-exit", args.idle_exit_seconds, "Ends when no message came for so many seconds.")
+  app.add_option("--idle-exit", args.idle_exit_seconds, "Ends when no message came for this many seconds.")
       ->check(CLI::PositiveNumber)
       ->type_name("S")
       ->needs(queue);
-  app.add_option("-j,--workers", args.workers, "Transactions side by side, each with a logical shard of its own.")
+  app.add_option("-j,--workers", args.workers, "Concurrent transactions, each with a logical shard of its own.")
       ->check(CLI::Range(1, 64))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--batch", args.batch, "Events in one transaction at most.")
+  app.add_option("--batch", args.batch, "The most events in one transaction.")
       ->check(CLI::Range(1, 20'000))
       ->type_name("N")
       ->capture_default_str();
@@ -196,7 +196,7 @@ Status RunIngest(IngestArgs& args) {
   const std::string summary = StrCat(Describe(outcome), " in ", fmt::format("{:.1f}", seconds.count()), " s");
   if (!status.ok()) {
     return Status(status.code(), StrCat(status.message(), "\n", summary,
-                                        "\nGive the same events again: what was taken in is not taken in twice."));
+                                        "\nRun it again with the same events: none is counted twice."));
   }
   if (stop.load() && args.queue.empty()) return Status(Code::kInterrupted, StrCat("interrupted\n", summary));
   transfer::PrintLine(summary);

@@ -50,8 +50,8 @@ void AddLookupOptions(CLI::App& app, LookupArgs& args, const char* what) {
       ->check(CLI::Range(1, 10'000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--after", args.page.after, "Where the page before ended: its `next`.")->type_name("NEXT");
-  app.add_flag("--csv", args.csv, "Comma-separated values, with a line of names.")->excludes("--json");
+  app.add_option("--after", args.page.after, "Continues after a page: its `next`.")->type_name("NEXT");
+  app.add_flag("--csv", args.csv, "Comma-separated values with a header line.")->excludes("--json");
 }
 
 // The documents as JSON, as CSV or a line each.
@@ -155,10 +155,9 @@ Action SetUpUnprocessable(CLI::App& app) {
   AddLookupOptions(app, args->lookup, "messages that were received");
   app.add_flag("--conflicting", args->filter.conflicting,
                "Events that contradict a known delegation, instead of those that cannot be processed.");
-  app.add_option("--reason", args->filter.reason, "Only those with this in their reason.")->type_name("TEXT");
+  app.add_option("--reason", args->filter.reason, "Only those with this text in their reason.")->type_name("TEXT");
   app.add_option("--file", args->filter.file, "Only those of this file, as it was given to ingest.")->type_name("FILE");
-  app.add_flag("--retry", args->retry,
-               "Takes them in again, all that match, and removes those that are refused no longer.")
+  app.add_flag("--retry", args->retry, "Processes all that match again, and removes those that are no longer refused.")
       ->excludes("--limit")
       ->excludes("--after")
       ->excludes("--csv");

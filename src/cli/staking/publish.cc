@@ -60,7 +60,7 @@ Action SetUpPublish(CLI::App& app) {
       ->check(CheckBroker)
       ->type_name("URI")
       ->required();
-  app.add_option("--queue-name", args->queue_name, "The queue; made, durable, if it is not there.")
+  app.add_option("--queue-name", args->queue_name, "The queue; created, durable, if it does not exist.")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_flag("--json", args->json, "One JSON object on standard output; everything else goes to standard error.");

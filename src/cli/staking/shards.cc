@@ -34,9 +34,8 @@ void PrintJson(const std::vector<ShardInfo>& shards) {
 }
 
 void PrintText(const std::vector<ShardInfo>& shards) {
-  std::printf(
-      "%zu logical shards: so many documents are read for each sum, and so many writers can work side by side.\n",
-      shards.size());
+  std::printf("%zu logical shards: each sum reads that many documents, and that many writers can work concurrently.\n",
+              shards.size());
   std::printf("A shard alone may be negative: only sums mean something.\n");
   std::printf("%5s  %26s  %18s  %s\n", "shard", "active_tvl", "total_delegations", "owner");
   for (const ShardInfo& shard : shards) {

@@ -16,8 +16,8 @@ void AddCommonOptions(CLI::App& app, Common& common) {
   app.add_option("-d,--db", common.options.database, "Database.")->type_name("NAME")->capture_default_str();
   app.add_option(
          "--logical-shard-count", common.options.shard_count,
-         "Documents that each counter is spread over, 1 to 10000, for whoever writes. May be raised at any "
-         "time, never lowered; by default what the store has, 10 in a new one. Reading uses what the store has.")
+         "Documents that each counter is spread over, 1 to 10000, for commands that write. May be raised at any time, "
+         "never lowered; by default the store's number, 10 in a new one. Commands that read use the store's number.")
       ->check(CLI::Range(1, 10'000))
       ->type_name("N");
   app.add_flag("--json", common.json, "One JSON object on standard output; everything else goes to standard error.");
@@ -34,14 +34,14 @@ std::string Bitcoin(int64_t satoshi) {
 namespace {
 
 constexpr Subcommand kActions[] = {
-    {"ingest", "Take in events from files, standard input or a queue.", SetUpIngest},
+    {"ingest", "Count events from files, standard input or a queue.", SetUpIngest},
     {"stats", "Totals of everything, of a finality provider or of a staker, and the rankings.", SetUpStats},
-    {"audit", "Compute every total again from the delegations and compare.", SetUpAudit},
+    {"audit", "Recompute every total from the delegations and compare.", SetUpAudit},
     {"delegations", "Look up delegations.", SetUpDelegations},
-    {"unprocessable", "Look up messages that were refused, and take them in again.", SetUpUnprocessable},
-    {"shards", "The logical shards: how many, whose, and what they hold.", SetUpShards},
-    {"backfill", "Do calculations that older delegations lack.", SetUpBackfill},
-    {"generate", "Write made-up events, one a line, to standard output.", SetUpGenerate},
+    {"unprocessable", "Look up refused messages, and process them again.", SetUpUnprocessable},
+    {"shards", "Show the logical shards: their number, owners and contents.", SetUpShards},
+    {"backfill", "Do the calculations that older delegations lack.", SetUpBackfill},
+    {"generate", "Write generated events, one per line, to standard output.", SetUpGenerate},
     {"publish", "Put lines of a file into a queue of RabbitMQ.", SetUpPublish},
 };
 

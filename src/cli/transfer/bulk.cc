@@ -29,7 +29,8 @@ bool Add(mongoc_bulk_operation_t* bulk, const bson_t* document, const ImportOpti
       options.mode != ImportMode::kInsert && MakeSelector(selector.get(), document, options.upsert_fields);
   if (options.mode == ImportMode::kDelete) {
     if (!selects) {
-      bson_set_error(error, 0, 0, "the document has none of the fields that say which one to delete (--upsertFields)");
+      bson_set_error(error, 0, 0,
+                     "the document has none of the fields that identify the one to delete (--upsertFields)");
       return false;
     }
     return mongoc_bulk_operation_remove_one_with_opts(bulk, selector.get(), nullptr, error);

@@ -104,7 +104,7 @@ class Importer {
       Item item = **std::move(next);
       if (item.error.ok() && item.document->len > kDocumentMax) {
         item.error = Status(Code::kBSONObjectTooLarge, StrCat("the document has ", item.document->len,
-                                                              " bytes; 16777216 is the most a server takes"));
+                                                              " bytes; a server accepts at most 16777216"));
       }
       if (!item.error.ok()) {
         if (Refuse(item)) continue;

@@ -52,7 +52,7 @@ class TableReader final : public Reader {
     if (item.error.ok()) return std::optional<Item>(std::move(item));
     if (options_.typed && options_.grace == ParseGrace::kStop) {
       return Status(item.error.code(), StrCat("line ", item.line, ": ", item.error.message(),
-                                              "; see --parseGrace for going on after such a value"));
+                                              "; see --parseGrace to continue after such a value"));
     }
     item.document.reset();
     return std::optional<Item>(std::move(item));

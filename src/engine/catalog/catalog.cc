@@ -142,7 +142,7 @@ Result<storage::LogPosition> Catalog::Publish(const std::vector<CollectionPtr>& 
   for (const CollectionPtr& draft : drafts) {
     if (Find(draft->ns) != nullptr) {
       return Status(Code::kWriteConflict,
-                    StrCat("WriteConflict: the collection ", draft->ns.ToString(), " was created by somebody else"));
+                    StrCat("WriteConflict: the collection ", draft->ns.ToString(), " was created by another process"));
     }
     Describe(writes, *draft);
   }

@@ -135,7 +135,7 @@ Status DropLogsBehind(rocksdb::FileSystem& files, const std::string& directory, 
                       std::vector<FoundLog>& logs) {
   while (!logs.empty() && logs.back().number > last) {
     const std::string& path = logs.back().path;
-    log::warn("the log {}, behind what is missing, is put aside as {}.lost", path, path);
+    log::warn("the log {}, which follows the missing data, is renamed to {}.lost", path, path);
     BRAID_CHECK_OK(PutInPlace(files, directory, path, StrCat(path, ".lost")));
     logs.pop_back();
   }

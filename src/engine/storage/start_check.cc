@@ -64,7 +64,7 @@ Status LossRefused(const std::vector<std::string>& losses) {
   for (const std::string& what : losses) text += StrCat(text.empty() ? "" : "; ", what);
   return {Code::kStorageCorrupt,
           StrCat(text, ". Acknowledged writes would be lost: restore a backup; or copy the directory, and start with ",
-                 "--accept-loss to open what is left")};
+                 "--accept-loss to open the rest")};
 }
 
 /// The record for the next start, which describes the present files.

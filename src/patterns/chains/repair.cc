@@ -166,8 +166,8 @@ Status OnlyAwaits(const ChainHead& head) {
   const AwaitedRecord& first = head.awaits.front();
   const std::string what = first.held_by ? StrCat("; chain ", *first.held_by, " has to be repaired first") : "";
   return Status(Code::kIllegalOperation, StrCat("chain ", head.chain, " waits for sequence ", first.sequence, " (",
-                                                first.why, ") and goes on by itself when that is appended", what,
-                                                "; to go on without it, the repair has to give it up (skip)"));
+                                                first.why, ") and continues by itself when that is appended", what,
+                                                "; to continue without it, the repair has to give it up (skip)"));
 }
 
 /// The head's document as it is; null if there is none.
@@ -223,7 +223,7 @@ class Repairing {
       if (before) after.awaits = before->awaits;
       ForgetPassed(after);
     } else {
-      if (!before) return why_none.CausedBy(StrCat("chain ", chain_, " cannot go on, take its head from the log"));
+      if (!before) return why_none.CausedBy(StrCat("chain ", chain_, " cannot continue, take its head from the log"));
       if (before->halted.empty()) return Status(Code::kIllegalOperation, StrCat("chain ", chain_, " is not halted"));
       if (!before->broken && options_.action == RepairAction::kResume) return OnlyAwaits(*before);
       after = *before;

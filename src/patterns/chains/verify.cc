@@ -117,7 +117,7 @@ void ChainVerifier::Finish(const std::optional<ChainHead>& before, const std::op
   }
   const int64_t head_sequence = after ? after->sequence : 0;
   if (sequence_ > head_sequence) {
-    Damaged(sequence_, after ? StrCat("the log goes on past the head: expected ", head_sequence, " to be the newest")
+    Damaged(sequence_, after ? StrCat("the log continues past the head: expected ", head_sequence, " to be the newest")
                              : std::string("the chain has records, but no head"));
   }
   const bool quiet = before && after && before->sequence == after->sequence;

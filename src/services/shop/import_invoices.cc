@@ -162,7 +162,8 @@ std::string FaultOf(const InvoiceLine& line) {
     return StrCat("Quantity ", line.quantity, " on a cancellation, where it should be negative");
   }
   if (!IsCancellation(line) && line.quantity < 0) {
-    return StrCat("Quantity ", line.quantity, " on an invoice that is no cancellation: a correction of stock, no sale");
+    return StrCat("Quantity ", line.quantity,
+                  " on an invoice that is not a cancellation: a correction of stock, not a sale");
   }
   return {};
 }

@@ -169,6 +169,6 @@ Result<bson::Document> RunBraidVerify(Call& call) {
 
 constinit const Command kBraidVerify = {.name = "braidVerify",
                                         .flags = kReadOnly | kAdminOnly | kGivesWay,
-                                        .help = "Reads everything and streams what is damaged, for braid verify.",
+                                        .help = "Reads everything and streams reports of damage, for braid verify.",
                                         .run = RunBraidVerify};
 }  // namespace braid::commands

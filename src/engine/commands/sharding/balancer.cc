@@ -55,7 +55,7 @@ constinit const Command kBalancerStart = {.name = "balancerStart",
                                           .run = RunBalancerStart};
 constinit const Command kBalancerStop = {.name = "balancerStop",
                                          .flags = kWrites | kAdminOnly,
-                                         .help = "Stops the balancer after the move under way.",
+                                         .help = "Stops the balancer after the current move.",
                                          .run = RunStop};
 constinit const Command kBalancerStatus = {.name = "balancerStatus",
                                            .flags = kReadOnly | kAdminOnly,

@@ -48,7 +48,7 @@ Result<bson::Document> RunAdd(Call& call) {
   std::string added;
   const auto position = call.engine.catalog->ChangeCluster([&](catalog::Cluster* cluster) -> Status {
     added = name.empty() ? StrCat("shard", cluster->end) : std::string(name);
-    if (!IsShardName(added)) return {Code::kBadValue, StrCat("'", added, "' is no name for a shard")};
+    if (!IsShardName(added)) return {Code::kBadValue, StrCat("'", added, "' is not a valid name of a shard")};
     if (cluster->Find(added) != nullptr) {
       return {Code::kIllegalOperation, StrCat("there is a shard '", added, "' already")};
     }

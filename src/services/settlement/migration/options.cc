@@ -52,7 +52,7 @@ const OldLayout& MigrationOptions::LayoutIn(Phase phase) const {
 
 Status MigrationOptions::CheckStop() const {
   if (stop == nullptr || !stop->load()) return {};
-  return Status(Code::kInterrupted, "interrupted; run it again to go on from here");
+  return Status(Code::kInterrupted, "interrupted; run it again to continue from here");
 }
 
 }  // namespace braid::settlement::migration

@@ -17,7 +17,7 @@ Result<Sound> CheckOldTable(StateStore& store, int64_t to) {
   const MigrationOptions& options = store.options();
   BRAID_TRY(const int64_t strange, CountStrange(store.clients(), options.OldOnes()));
   if (strange > 0) {
-    return Status(Code::kRecordDamaged, StrCat(strange, " documents of the old table are no outputs: their ",
+    return Status(Code::kRecordDamaged, StrCat(strange, " documents of the old table are not outputs: their ",
                                                options.layout.sequence, " is not a number above 0"));
   }
   OutputParser parser;

@@ -54,7 +54,7 @@ TEST_P(PreflightTest, NoticesDocumentsThatAreNoOutputs) {
   client::Bson text;
   text.Text("_id", "a note");
   Insert(text);
-  ExpectRefused(Code::kRecordDamaged, "2 documents of the old table are no outputs");
+  ExpectRefused(Code::kRecordDamaged, "2 documents of the old table are not outputs");
 }
 
 // A table that is sound by itself, but does not end with what was written.

@@ -127,7 +127,7 @@ Result<Amount> Amount::FromDecimal(const bson_decimal128_t& value) {
     return Of(words, negative);
   char text[BSON_DECIMAL128_STRING];
   bson_decimal128_to_string(&value, text);
-  return Status(Code::kOverflow, StrCat(text, " is no balance that outputs can make"));
+  return Status(Code::kOverflow, StrCat(text, " is not a balance that outputs can make"));
 }
 
 Result<Amount> Amount::Read(const bson_t& document, const char* field) {

@@ -100,7 +100,7 @@ class BatchApplier {
 
 Status Core::CheckStop() const {
   if (options.stop == nullptr || !options.stop->load()) return {};
-  return Status(Code::kInterrupted, "interrupted; the next run goes on where this one ended");
+  return Status(Code::kInterrupted, "interrupted; the next run continues where this one ended");
 }
 
 Status FollowTargets(Core& core, std::vector<Target> targets, const FollowOptions& options, FollowReport& report) {

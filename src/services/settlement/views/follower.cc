@@ -90,7 +90,7 @@ Result<std::vector<ViewProgress>> Follower::Progress() {
 
 void Follower::Run() {
   Backoff backoff(options_.retry_first, options_.retry_most);
-  Status outcome(Code::kInterrupted, "stopped; the next one goes on there");
+  Status outcome(Code::kInterrupted, "stopped; the next one continues from there");
   while (!stop_.load()) {
     const auto begin = steady_clock::now();
     MutexLock lock(mu_);

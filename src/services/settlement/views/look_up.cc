@@ -97,7 +97,7 @@ Result<ViewProgress> FindView(Clients& clients, const std::string& database, con
     if (view.has_times || !look_up.by_time()) return view;
     return Status(Code::kOperationFailed, StrCat("the view ", NameOf(look_up.view),
                                                  " was made by an earlier version, whose rows had no times: ",
-                                                 "`braid settlement recover --rebuild` makes it anew"));
+                                                 "`braid settlement recover --rebuild` rebuilds it"));
   }
   return Status(Code::kNamespaceNotFound, StrCat("there is no view ", NameOf(look_up.view), " in the database ",
                                                  database, ": `braid settlement follow --once` makes it from the log"));

@@ -61,7 +61,7 @@ Positions ReadFloor(const bson_t& document) {
   return floor;
 }
 
-Status Replaced() { return Status(Code::kConflictingOperationInProgress, "the view was replaced by one built anew"); }
+Status Replaced() { return Status(Code::kConflictingOperationInProgress, "the view was replaced by a rebuilt one"); }
 
 Status Set(Transaction& transaction, std::span<const std::pair<std::string, const Bson*>> marks) {
   std::deque<Bson> parts;
