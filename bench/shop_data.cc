@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/clock.h"
 #include "base/strings.h"
 #include "bench/generators.h"
 #include "bench/ledger_runs.h"
 #include "bench/shop_runs.h"
+#include "braid/clock.h"
 #include "client/command.h"
 #include "client/handles.h"
 #include "services/shop/collections.h"

@@ -1,4 +1,4 @@
-#include "base/clock.h"
+#include "braid/clock.h"
 
 namespace braid {
 namespace {

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <cstdio>
 
-#include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/utc_text.h"
+#include "braid/clock.h"
 #include "cli/demo/directory.h"
 #include "cli/demo/guide.h"
 #include "cli/demo/loads.h"

@@ -1,6 +1,6 @@
 #include "cli/demo/journal.h"
 
-#include "base/clock.h"
+#include "braid/clock.h"
 #include "client/command.h"
 #include "client/handles.h"
 

@@ -2,9 +2,9 @@
 // of them now and then halted and repaired; the views follow, and checkpoints are signed.
 #include <vector>
 
-#include "base/clock.h"
 #include "base/strings.h"
 #include "braid/checkpoint.h"
+#include "braid/clock.h"
 #include "cli/demo/load.h"
 #include "cli/demo/settlement_writers.h"
 #include "services/settlement/checkpoints.h"

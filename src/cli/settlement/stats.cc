@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "cli/common_options.h"
 #include "cli/patience.h"
 #include "cli/settlement/follow.h"

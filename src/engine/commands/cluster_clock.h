@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/clock.h"
+#include "braid/clock.h"
 
 namespace braid::commands {
 

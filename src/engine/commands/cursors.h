@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/memory_budget.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "braid/clock.h"
 #include "engine/exec/plan/plan.h"
 
 namespace braid::commands {

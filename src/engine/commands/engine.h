@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
 #include "base/memory_budget.h"
+#include "braid/clock.h"
 #include "braid/status.h"
 #include "engine/commands/request.h"
 

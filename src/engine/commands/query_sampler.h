@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/mutex.h"
+#include "braid/clock.h"
 #include "engine/bson/builder.h"
 #include "engine/catalog/collection.h"
 

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/mutex.h"
+#include "braid/clock.h"
 #include "engine/bson/value.h"
 
 namespace braid::commands {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <map>
 
-#include "base/clock.h"
 #include "base/mutex.h"
+#include "braid/clock.h"
 #include "engine/storage/store.h"
 
 namespace braid::commands {

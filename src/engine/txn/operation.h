@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/waiter.h"
 #include "base/work.h"
+#include "braid/clock.h"
 #include "braid/status.h"
 #include "engine/bson/value.h"
 

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "base/clock.h"
+#include "braid/clock.h"
 #include "patterns/chains/testing.h"
 
 namespace braid::chains {

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "base/clock.h"
 #include "base/mutex.h"
 #include "braid/chains.h"
+#include "braid/clock.h"
 #include "braid/transaction.h"
 #include "client/handles.h"
 #include "patterns/chains/sequences.h"

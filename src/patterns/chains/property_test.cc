@@ -2,7 +2,7 @@
 // restarts leaves every chain valid, complete and without a fork. A plain model says what must come out of each call.
 #include <set>
 
-#include "base/clock.h"
+#include "braid/clock.h"
 #include "patterns/chains/testing.h"
 
 namespace braid::chains {

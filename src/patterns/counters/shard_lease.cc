@@ -2,9 +2,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/random.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "braid/counters.h"
 #include "client/fields.h"
 #include "client/handles.h"

@@ -3,8 +3,8 @@
 #include <set>
 #include <thread>
 
-#include "base/clock.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "braid/counters.h"
 #include "client/fields.h"
 #include "client/handles.h"

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/random.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "client/handles.h"
 #include "patterns/timeline/remove.h"
 

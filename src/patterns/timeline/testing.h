@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "braid/timeline.h"
 #include "client/command.h"
 #include "client/fields.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "braid/clock.h"
 #include "braid/timeline.h"
 #include "client/handles.h"
 #include "services/explorer/epoch.h"

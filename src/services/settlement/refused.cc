@@ -1,7 +1,7 @@
 #include "services/settlement/refused.h"
 
-#include "base/clock.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "client/handles.h"
 #include "patterns/chains/hash.h"
 #include "services/settlement/json_fields.h"

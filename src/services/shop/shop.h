@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/random.h"
 #include "braid/clients.h"
+#include "braid/clock.h"
 #include "braid/transaction.h"
 #include "services/shop/money.h"
 #include "services/shop/refusal.h"

@@ -3,8 +3,8 @@
 #include <unordered_set>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "client/fields.h"
 #include "services/staking/delegation.h"
 

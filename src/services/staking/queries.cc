@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "client/fields.h"
 #include "client/handles.h"
 

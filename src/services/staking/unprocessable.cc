@@ -5,8 +5,8 @@
 #include <deque>
 #include <unordered_set>
 
-#include "base/clock.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "braid/transaction.h"
 #include "client/fields.h"
 #include "client/handles.h"

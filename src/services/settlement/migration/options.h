@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "braid/clock.h"
 #include "braid/status.h"
 #include "services/settlement/migration/old_table.h"
 

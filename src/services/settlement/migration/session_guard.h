@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/mutex.h"
+#include "braid/clock.h"
 #include "client/handles.h"
 
 namespace braid::settlement::migration {

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "base/clock.h"
 #include "base/testing/testing.h"
+#include "braid/clock.h"
 
 namespace braid::settlement::migration {
 namespace {

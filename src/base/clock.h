@@ -1,4 +1,0 @@
-// Clock and ManualClock are public, since options of the patterns take them.
-#pragma once
-
-#include "braid/clock.h"
