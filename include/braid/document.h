@@ -229,9 +229,12 @@ class Document {
   /// is copied from it owns its bytes.
   static Document View(const bson_t& bson);
 
-  /// Adds a field at the end. A key with a NUL byte, or more than 2 GiB in all, is a mistake of the program and ends
-  /// it.
+  /// Adds a field at the end. A key with a NUL byte, or more than 2 GiB in all, is a mistake of the program: it ends
+  /// with a message that names the key. For keys that come from outside the program use TryAppend().
   Document& Append(std::string_view key, const DocumentValue& value);
+  /// The same for a key, or keys inside the value, that the program does not know: kBadValue for a NUL byte or more
+  /// than 2 GiB in all, and nothing is added then.
+  Status TryAppend(std::string_view key, const DocumentValue& value);
   /// Adds all fields of another document.
   Document& AppendAll(const Document& other);
   void Clear() { bson_reinit(&bson_); }  ///< keeps the memory for what is appended next
@@ -277,8 +280,8 @@ class Document {
  private:
   static Status Missing(std::string_view path);
   static Status At(std::string_view path, const Status& status);
-  static void AppendTo(bson_t* bson, std::string_view key, const DocumentValue& value);
-  static void AppendFields(bson_t* bson, const DocumentField* first, size_t count);
+  /// False if libbson refuses a key or the size; `bson` may then hold a part of the value.
+  static bool AppendTo(bson_t* bson, std::string_view key, const DocumentValue& value);
 
   bson_t bson_;
 };

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/assert.h"
+#include "base/one_line.h"
 #include "base/strings.h"
 
 namespace braid {
@@ -47,6 +48,13 @@ std::string TakeText(char* text, size_t length) {
   std::string taken(text, length);
   bson_free(text);
   return taken;
+}
+
+// Why libbson does not append a field: nothing else makes it refuse one.
+std::string RefusedField(std::string_view key) {
+  return StrCat("the field '", OneLine(std::string(key)),
+                "' cannot be appended: its key, or one inside its value, has a NUL byte, ",
+                "or the document would have more than 2 GiB");
 }
 
 // How libbson appends each type; `key` has no NUL byte, which it checks.
@@ -249,7 +257,7 @@ Result<Array> Element::As() const {
 }
 
 Document::Document(std::initializer_list<DocumentField> fields) : Document() {
-  AppendFields(&bson_, fields.begin(), fields.size());
+  for (const DocumentField& field : fields) Append(field.key, field.value);
 }
 
 Document::Document(const bson_t* bson) {
@@ -307,38 +315,41 @@ Document Document::View(const bson_t& bson) {
   return view;
 }
 
-void Document::AppendTo(bson_t* bson, std::string_view key, const DocumentValue& value) {
+bool Document::AppendTo(bson_t* bson, std::string_view key, const DocumentValue& value) {
   if (key.data() == nullptr) key = "";
   const auto& any = value.value_;
   const auto length = static_cast<int>(key.size());
-  bool ok = false;
   if (const auto* fields = std::get_if<DocumentValue::Fields>(&any)) {
     bson_t child;
-    ok = bson_append_document_begin(bson, key.data(), length, &child);
-    BRAID_ASSERT(ok);
-    AppendFields(&child, fields->first, fields->count);
-    ok = bson_append_document_end(bson, &child);
-  } else if (const auto* element = std::get_if<const Element*>(&any)) {
-    ok = bson_append_iter(bson, key.data(), length, &(*element)->at_);
-  } else {
-    const ValueAppender append{.bson = bson, .key = key};
-    ok = std::visit(
-        [&]<typename T>(const T& one) {
-          if constexpr (std::is_invocable_v<const ValueAppender&, const T&>) return append(one);
-          return false;
-        },
-        any);
+    if (!bson_append_document_begin(bson, key.data(), length, &child)) return false;
+    for (const DocumentField* field = fields->first; field != fields->first + fields->count; ++field) {
+      if (!AppendTo(&child, field->key, field->value)) return false;
+    }
+    return bson_append_document_end(bson, &child);
   }
-  BRAID_ASSERT(ok);  // a key with a NUL byte, or more than 2 GiB
-}
-
-void Document::AppendFields(bson_t* bson, const DocumentField* first, size_t count) {
-  for (const DocumentField* field = first; field != first + count; ++field) AppendTo(bson, field->key, field->value);
+  if (const auto* element = std::get_if<const Element*>(&any)) {
+    return bson_append_iter(bson, key.data(), length, &(*element)->at_);
+  }
+  const ValueAppender append{.bson = bson, .key = key};
+  return std::visit(
+      [&]<typename T>(const T& one) {
+        if constexpr (std::is_invocable_v<const ValueAppender&, const T&>) return append(one);
+        return false;
+      },
+      any);
 }
 
 Document& Document::Append(std::string_view key, const DocumentValue& value) {
-  AppendTo(&bson_, key, value);
+  if (!AppendTo(&bson_, key, value)) AssertFailed(RefusedField(key).c_str(), __FILE__, __LINE__);
   return *this;
+}
+
+Status Document::TryAppend(std::string_view key, const DocumentValue& value) {
+  Document field;  // so that this document stays as it is if only a part of the value can be appended
+  if (!AppendTo(&field.bson_, key, value) || !bson_concat(&bson_, &field.bson_)) {
+    return Status(Code::kBadValue, RefusedField(key));
+  }
+  return {};
 }
 
 Document& Document::AppendAll(const Document& other) {

@@ -1,6 +1,8 @@
 // Document, Array and Element: what is built is read again, of every type, and mistakes have names.
 #include "braid/document.h"
 
+#include <gmock/gmock.h>
+
 #include <limits>
 #include <utility>
 #include <vector>
@@ -290,9 +292,21 @@ TEST(BsonTest, IsADocumentWithNamedAppenders) {
   EXPECT_EQ(client::ParseJson("{").status().code(), Code::kFailedToParse);
 }
 
-TEST(DocumentDeathTest, AKeyWithANulByteEndsTheProgram) {
+TEST(DocumentDeathTest, AKeyWithANulByteEndsTheProgramWithItsName) {
   Document document;
-  EXPECT_DEATH(document.Append("a\0b"sv, 1), "");
+  EXPECT_DEATH(document.Append("a\0b"sv, 1), "the field 'a.*b' cannot be appended.*NUL byte");
+  EXPECT_DEATH(document.Append("outer", {{"in\0ner"sv, 1}}), "the field 'outer' cannot be appended");
+}
+
+TEST(DocumentTest, TryAppendRefusesKeysWithANulByteAndAddsNothing) {
+  Document document{{"n", 1}};
+  const Document before = document;
+  EXPECT_EQ(document.TryAppend("a\0b"sv, 1).code(), Code::kBadValue);
+  EXPECT_EQ(document.TryAppend("outer", {{"good", 1}, {"in\0ner"sv, 2}}).code(), Code::kBadValue);
+  EXPECT_THAT(std::string(document.TryAppend("a\0b"sv, 1).message()), testing::HasSubstr("NUL byte"));
+  EXPECT_EQ(document, before);
+  ASSERT_OK(document.TryAppend("outer", {{"good", 1}}));
+  EXPECT_EQ(document, (Document{{"n", 1}, {"outer", {{"good", 1}}}}));
 }
 
 }  // namespace
