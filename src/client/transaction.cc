@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/assert.h"
+#include "base/backoff.h"
 #include "base/random.h"
 #include "client/fields.h"
 #include "client/handles.h"
@@ -178,13 +179,14 @@ class TransactionRunner {
     return false;
   }
 
-  // Doubles up to half a second, with a random part so that two that collided do not meet again. False: asked to stop.
+  // Waits for a random part of a time that doubles up to half a second, so that two transactions that conflicted do not
+  // meet again. False if asked to stop.
   bool BackOff() {
     if (options_.stop != nullptr && options_.stop->load()) return false;
     if (options_.retries != nullptr) options_.retries->fetch_add(1, std::memory_order_relaxed);
-    const int64_t most_us = std::min<int64_t>(500'000, int64_t{500} << std::min(runs_, 12));
     if (!random_) random_.emplace(RandomSeed());
-    std::this_thread::sleep_for(std::chrono::microseconds(static_cast<int64_t>(random_->Below(most_us))));
+    const std::chrono::microseconds most = backoff_.Next();
+    std::this_thread::sleep_for(std::chrono::microseconds(random_->Below(static_cast<uint64_t>(most.count()))));
     return true;
   }
 
@@ -192,6 +194,7 @@ class TransactionRunner {
   const TransactionOptions& options_;
   const std::function<Status(Transaction&)>& body_;
   std::optional<Random> random_;  // made on first use: a seed is not cheap, and most transactions never wait
+  Backoff backoff_{std::chrono::milliseconds(1), std::chrono::milliseconds(500)};
   Status body_status_;
   int runs_ = 0;
 };
