@@ -72,7 +72,6 @@ namespace braid {
 
 namespace chains {
 struct Parts;
-class WriterThreads;
 }  // namespace chains
 
 /// A record to append.
@@ -338,41 +337,41 @@ class ChainWriters {
   /// The Chains must outlive it.
   static Result<std::unique_ptr<ChainWriters>> Start(Chains& chains, const ChainWritersOptions& options);
   /// Calls Stop() and discards its error.
-  ~ChainWriters();
+  virtual ~ChainWriters() = default;
   ChainWriters(const ChainWriters&) = delete;
   ChainWriters& operator=(const ChainWriters&) = delete;
 
   /// Queues a record. `done` is called once, on a writer's thread, when the record is durable or refused; it must not
   /// wait for another record. An error means that it was not queued: kQueueFull if there is no room,
   /// kShutdownInProgress after Stop().
-  Status Submit(ChainRecord record, Done done, WhenFull when_full = WhenFull::kWait);
+  virtual Status Submit(ChainRecord record, Done done, WhenFull when_full = WhenFull::kWait) = 0;
+  /// The same with a future in place of the callback.
   Result<std::future<Appended>> Submit(ChainRecord record, WhenFull when_full = WhenFull::kWait);
 
   /// Returns when nothing is queued or being committed.
-  void Flush();
+  virtual void Flush() = 0;
 
   /// Commits the queued records and ends the threads. While the store fails, it retries for `patience` more; records
   /// that are still queued then get the store's error. OK if every record was committed or refused by its chain.
-  Status Stop(std::chrono::milliseconds patience = std::chrono::milliseconds(30'000));
+  virtual Status Stop(std::chrono::milliseconds patience = std::chrono::milliseconds(30'000)) = 0;
 
   /// Changes the number of writers and redistributes the chains; those with a dedicated writer keep it.
-  Status Resize(uint32_t writers);
+  virtual Status Resize(uint32_t writers) = 0;
 
   /// Gives a chain a dedicated writer, or takes it away. The batch being committed is finished first, and the queued
   /// records move along (C7). A dedicated writer that was given by this call stays until it is taken away by this call.
   /// OK if nothing has to change.
-  Status GiveOwnWriter(int64_t chain);
-  Status TakeBack(int64_t chain);
+  virtual Status GiveOwnWriter(int64_t chain) = 0;
+  virtual Status TakeBack(int64_t chain) = 0;
 
-  std::vector<ChainWriterFigures> Figures() const;
+  virtual std::vector<ChainWriterFigures> Figures() const = 0;
 
   /// OK until the store has failed permanently (Clients::MayRecover), or for longer than Stop() waited: then the
   /// reason, which is also the answer to every record submitted afterwards.
-  Status failure() const;
+  virtual Status failure() const = 0;
 
- private:
-  explicit ChainWriters(std::unique_ptr<chains::WriterThreads> threads);
-  std::unique_ptr<chains::WriterThreads> threads_;
+ protected:
+  ChainWriters() = default;
 };
 
 }  // namespace braid

@@ -12,6 +12,7 @@ namespace braid::chains {
 namespace {
 
 constexpr size_t kBatchBytesMax = 8u << 20;  // of several records; one alone may have more
+constexpr std::chrono::seconds kStopPatience{30};
 
 }  // namespace
 
@@ -21,7 +22,7 @@ WriterThreads::WriterThreads(Chains& chains, const ChainWritersOptions& options)
   supervisor_ = std::thread([this] { Supervise(); });
 }
 
-WriterThreads::~WriterThreads() = default;  // ChainWriters has stopped them
+WriterThreads::~WriterThreads() { WriterThreads::Stop(kStopPatience).Ignore("each record has got its own outcome"); }
 
 Status WriterThreads::Submit(ChainRecord record, Done done, WhenFull when_full) {
   auto item = std::make_shared<Item>();
@@ -277,32 +278,17 @@ Status ChainWritersOptions::Validate() const {
   return hot_share > 0 ? Status() : Status(Code::kBadValue, "hot_share must be more than 0");
 }
 
-ChainWriters::ChainWriters(std::unique_ptr<chains::WriterThreads> threads) : threads_(std::move(threads)) {}
-ChainWriters::~ChainWriters() { Stop().Ignore("each record was told its own outcome"); }
-
 Result<std::unique_ptr<ChainWriters>> ChainWriters::Start(Chains& chains, const ChainWritersOptions& options) {
   BRAID_CHECK_OK(options.Validate());
-  return std::unique_ptr<ChainWriters>(new ChainWriters(std::make_unique<chains::WriterThreads>(chains, options)));
-}
-
-Status ChainWriters::Submit(ChainRecord record, Done done, WhenFull when_full) {
-  return threads_->Submit(std::move(record), std::move(done), when_full);
+  return std::make_unique<chains::WriterThreads>(chains, options);
 }
 
 Result<std::future<Appended>> ChainWriters::Submit(ChainRecord record, WhenFull when_full) {
   auto promise = std::make_shared<std::promise<Appended>>();
   std::future<Appended> future = promise->get_future();
-  BRAID_CHECK_OK(threads_->Submit(
+  BRAID_CHECK_OK(Submit(
       std::move(record), [promise](const Appended& appended) { promise->set_value(appended); }, when_full));
   return future;
 }
-
-void ChainWriters::Flush() { threads_->Flush(); }
-Status ChainWriters::Stop(std::chrono::milliseconds patience) { return threads_->Stop(patience); }
-Status ChainWriters::Resize(uint32_t writers) { return threads_->Resize(writers); }
-Status ChainWriters::GiveOwnWriter(int64_t chain) { return threads_->GiveOwnWriter(chain); }
-Status ChainWriters::TakeBack(int64_t chain) { return threads_->TakeBack(chain); }
-std::vector<ChainWriterFigures> ChainWriters::Figures() const { return threads_->Figures(); }
-Status ChainWriters::failure() const { return threads_->failure(); }
 
 }  // namespace braid

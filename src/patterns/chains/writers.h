@@ -1,7 +1,7 @@
-// The threads behind ChainWriters. Every chain has one queue, and every queue belongs to one writer at a time. A queue
-// is busy while a batch with its records is being committed; no thread takes more from it then. So a chain may change
-// its writer at any moment: the new one cannot start before the old one's batch is done, and what is queued keeps its
-// order (C3, C7).
+// WriterThreads: the implementation of ChainWriters. Every chain has one queue, and every queue belongs to one writer
+// at a time. A queue is busy while a batch with its records is being committed; no thread takes more from it then. So a
+// chain may change its writer at any moment: the new one cannot start before the old one's batch is done, and what is
+// queued keeps its order (C3, C7).
 //
 // A record of several chains stands in the queue of each, put there at one moment, and is taken when it is the first in
 // all of them and none is busy. All such records stand in the same order in all queues, so there is always one that can
@@ -20,23 +20,22 @@
 
 namespace braid::chains {
 
-class WriterThreads {
+class WriterThreads final : public ChainWriters {
  public:
-  using Done = ChainWriters::Done;
-  using WhenFull = ChainWriters::WhenFull;
   using Time = std::chrono::steady_clock::time_point;
 
   WriterThreads(Chains& chains, const ChainWritersOptions& options);
-  ~WriterThreads();
+  ~WriterThreads() override;
 
-  Status Submit(ChainRecord record, Done done, WhenFull when_full);
-  void Flush();
-  Status Stop(std::chrono::milliseconds patience);
-  Status Resize(uint32_t writers);
-  Status GiveOwnWriter(int64_t chain);
-  Status TakeBack(int64_t chain);
-  std::vector<ChainWriterFigures> Figures() const;
-  Status failure() const;
+  using ChainWriters::Submit;
+  Status Submit(ChainRecord record, Done done, WhenFull when_full) override;
+  void Flush() override;
+  Status Stop(std::chrono::milliseconds patience) override;
+  Status Resize(uint32_t writers) override;
+  Status GiveOwnWriter(int64_t chain) override;
+  Status TakeBack(int64_t chain) override;
+  std::vector<ChainWriterFigures> Figures() const override;
+  Status failure() const override;
 
  private:
   struct Queue;
