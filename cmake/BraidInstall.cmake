@@ -1,4 +1,5 @@
-# cmake --install: the program, the public headers and the libraries under them, found again by find_package(braid).
+# cmake --install: the program, the public headers and the libraries under them, found by find_package(braid) and by
+# pkg-config.
 include(GNUInstallDirs)
 
 # What is only for the program and for tests.
@@ -16,6 +17,16 @@ install(DIRECTORY include/braid DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(config ${CMAKE_INSTALL_LIBDIR}/cmake/braid)
 install(EXPORT braidTargets NAMESPACE braid:: DESTINATION ${config})
 install(FILES cmake/braidConfig.cmake cmake/BraidDependencies.cmake DESTINATION ${config})
+
+# For pkg-config: what the public headers need. The services have none, and the prefix is found from the file's own place.
+set(public ${libraries})
+list(FILTER public EXCLUDE REGEX "^braid_(demo|queue|schema|staking|shop|settlement.*|explorer.*)$")
+list(TRANSFORM public PREPEND -l)
+list(JOIN public " " BRAID_PC_LIBRARIES)
+file(RELATIVE_PATH BRAID_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" BRAID_PC_UP ${BRAID_PC_UP})
+configure_file(cmake/braid.pc.in ${CMAKE_BINARY_DIR}/braid.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/braid.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Made by the program itself: man pages and shell completion.
 set(made ${CMAKE_BINARY_DIR}/made)
