@@ -1,5 +1,7 @@
 #include "engine/commands/command_figures.h"
 
+#include "base/assert.h"
+
 #include <algorithm>
 #include <string_view>
 
@@ -9,7 +11,9 @@ namespace {
 // Which of the table it is.
 size_t IndexOf(const Command& command) {
   const auto all = AllCommands();
-  return static_cast<size_t>(std::ranges::lower_bound(all, command.name, {}, &Command::name) - all.begin());
+  const auto at = std::ranges::lower_bound(all, command.name, {}, &Command::name);
+  BRAID_ASSERT(at != all.end() && (*at)->name == command.name);
+  return static_cast<size_t>(at - all.begin());
 }
 
 bool IsRead(std::string_view name) {

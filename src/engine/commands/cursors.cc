@@ -1,5 +1,6 @@
 #include "engine/commands/cursors.h"
 
+#include "base/assert.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 
@@ -11,6 +12,7 @@ Status Cursors::CheckRoom() {
 }
 
 int64_t Cursors::Add(std::unique_ptr<OpenCursor> cursor) {
+  BRAID_ASSERT(cursor->id == 0);  // it is registered once
   cursor->last_use_millis = clock_.NowMillis();
   const MutexLock lock(mu_);
   int64_t id;
@@ -31,6 +33,7 @@ Result<std::unique_ptr<OpenCursor>> Cursors::Take(int64_t id) {
   if (it->second.idle == nullptr) {
     return Status(Code::kCursorInUse, StrCat("cursor id ", id, " is already in use"));
   }
+  BRAID_ASSERT(it->second.idle->id == id);
   return std::move(it->second.idle);
 }
 
@@ -45,6 +48,7 @@ void Cursors::Return(std::unique_ptr<OpenCursor> cursor) {
     Charge(slots_.size()).Ignore("not more than before");
     return;
   }
+  BRAID_ASSERT(it->second.idle == nullptr);  // it was checked out until now
   it->second.idle = std::move(cursor);
 }
 

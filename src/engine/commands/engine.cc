@@ -6,6 +6,7 @@
 #include <span>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -136,6 +137,7 @@ bool Failed(bson::View reply) {
 /// A statement of a transaction runs in the transaction's context; if it fails, wholly or in part, the transaction is
 /// aborted.
 Result<bson::Document> RunStatement(EngineParts& parts, const Command& command, const Envelope& envelope, Call& call) {
+  BRAID_ASSERT(call.session != nullptr && call.context.is_transaction());
   NumberedWork& work = **call.session;
   Result<bson::Document> reply = command.run(call);
   if (!reply.ok() || Failed(*reply)) {
@@ -154,6 +156,7 @@ Result<bson::Document> RunStatement(EngineParts& parts, const Command& command, 
 /// A request with a transaction number: a statement of a transaction, its end, or a retryable write.
 Result<bson::Document> RunNumbered(EngineParts& parts, const Command& command, const Envelope& envelope, Call& call,
                                    txn::Operation& operation) {
+  BRAID_ASSERT(!envelope.lsid.empty());  // a transaction number needs a session, says the envelope
   BRAID_TRY(Transactions::Checkout session, parts.transactions.CheckOut(envelope.lsid, operation));
   call.session = &session;
   if (session->state == NumberedWork::State::kOpen && session->number < envelope.txn_number) {
@@ -188,6 +191,7 @@ Result<bson::Document> RunNumbered(EngineParts& parts, const Command& command, c
   }
   Transactions::NoteStatement(*session, call.client.id);
   call.client.transaction = envelope.lsid;
+  BRAID_ASSERT(session->context != nullptr);  // it is open
   session->context->Enter(operation);
   Call statement{parts, call.client, call.request, *session->context, call.lsid, call.write_concern};
   statement.session = &session;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/strings.h"
@@ -66,6 +67,7 @@ void ProfileWriter::Forget(std::string_view database) {
   MutexLock lock(mu_);
   passed_ += std::erase_if(entries_, [&](const Entry& entry) BRAID_REQUIRES(mu_) {
     if (entry.database != database) return false;
+    BRAID_ASSERT(bytes_ >= entry.document.bytes().size());
     bytes_ -= entry.document.bytes().size();
     return true;
   });
@@ -84,6 +86,7 @@ void ProfileWriter::Loop() {
     more_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return stopping_ || !entries_.empty(); });
     if (entries_.empty()) return;
     const std::vector<Entry> batch = TakeBatch();
+    BRAID_ASSERT(!batch.empty());
     writing_ = true;
     lock.Unlock();
     const Status written = Write(batch);
@@ -97,6 +100,7 @@ void ProfileWriter::Loop() {
     lock.Lock();
     writing_ = false;
     passed_ += batch.size();
+    BRAID_ASSERT(passed_ <= added_);  // Flush() waits for it
     (written.ok() ? written_ : dropped_) += batch.size();
     idle_.NotifyAll();
   }
@@ -108,6 +112,7 @@ std::vector<ProfileWriter::Entry> ProfileWriter::TakeBatch() {
   batch.reserve(std::min(entries_.size(), kBatchEntriesMax));
   while (!entries_.empty() && batch.size() < kBatchEntriesMax &&
          (batch.empty() || entries_.front().database == batch.front().database)) {
+    BRAID_ASSERT(bytes_ >= entries_.front().document.bytes().size());
     bytes_ -= entries_.front().document.bytes().size();
     batch.push_back(std::move(entries_.front()));
     entries_.pop_front();

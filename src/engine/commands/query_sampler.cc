@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/mutex.h"
 #include "engine/catalog/uuid.h"
 
@@ -13,6 +14,7 @@ constexpr uint8_t kUuidSubtype = 4;
 }  // namespace
 
 void QuerySampler::Recording::DropOldest() {
+  BRAID_ASSERT(!samples.empty() && bytes >= samples.front().row.bytes().size());
   bytes -= samples.front().row.bytes().size();
   samples.pop_front();
 }

@@ -1,5 +1,6 @@
 #include "engine/commands/snapshots.h"
 
+#include "base/assert.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 
@@ -10,6 +11,7 @@ constexpr size_t kKeptMax = 256;
 }  // namespace
 
 void Snapshots::Keep(uint64_t time, const storage::Snapshot& snapshot) {
+  BRAID_ASSERT(!snapshot.empty());  // an empty one would read the newest state at every use
   const MutexLock lock(mu_);
   kept_.insert_or_assign(time, Kept{snapshot, clock_.Now()});
   if (kept_.size() > kKeptMax) kept_.erase(kept_.begin());

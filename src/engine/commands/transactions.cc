@@ -1,5 +1,6 @@
 #include "engine/commands/transactions.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/strings.h"
@@ -36,6 +37,7 @@ Result<Transactions::Checkout> Transactions::CheckOut(std::string_view lsid, txn
     std::unique_ptr<Slot>& slot = slots_[name];
     if (slot == nullptr) slot = std::make_unique<Slot>();
     if (!slot->busy) {
+      BRAID_ASSERT(!slot->doomed);  // the last user has aborted it
       slot->busy = true;
       if (!slot->loaded) {
         slot->loaded = true;
@@ -64,6 +66,7 @@ Result<Transactions::Checkout> Transactions::CheckOut(std::string_view lsid, txn
 void Transactions::Return(const std::string& lsid) {
   const MutexLock lock(mu_);
   Slot& slot = *slots_.at(lsid);
+  BRAID_ASSERT(slot.busy);  // one request at a time has it, and gives it back once
   slot.busy = false;
   if (std::exchange(slot.doomed, false)) AbortWork(slot.work);
   if (!slot.waiting.empty()) slot.waiting.front()->Wake();
@@ -137,6 +140,7 @@ Status Transactions::Commit(Checkout& session, int64_t number) {
   NumberedWork& work = *session;
   if (number == work.number && work.state == State::kCommitted) return {};
   BRAID_CHECK_OK(CheckOpen(work, number));
+  BRAID_ASSERT(work.context != nullptr && work.context->is_transaction());
   txn::Context& context = *work.context;
   // For a transaction without writes no note is needed that a second commit could ask for.
   if (context.changes_something()) {
@@ -276,6 +280,7 @@ void Transactions::RemoveOldNotes() {
 }
 
 void Transactions::Store(storage::WriteSet& writes, std::string_view lsid, NumberedWork& work, int64_t now_millis) {
+  BRAID_ASSERT(work.number >= 0);  // the envelope refuses negative numbers
   bson::Builder note;
   note.Append("number", work.number).Append("time", bson::Date{now_millis});
   if (work.state == State::kCommitted) note.Append("committed", true);

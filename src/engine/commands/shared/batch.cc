@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/assert.h"
 #include "engine/bson/number.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/shared/common.h"
@@ -13,10 +14,12 @@ constexpr size_t kUnchargedMax = 64 * 1024;
 
 /// Moves documents from the cursor into the open array of `reply`. True if the result is at its end.
 Result<bool> Fill(Call& call, OpenCursor& cursor, int64_t documents_max, bson::Builder& reply) {
+  BRAID_ASSERT(cursor.stream != nullptr);
   const query::PlanCost cost(call.context, *cursor.stream);
   int64_t count = 0;
   MemoryCharge charge(MemoryHolder::kCursors);
   const auto append = [&](bson::View document) {
+    BRAID_ASSERT(cursor.remaining != 0);  // never more than the limit
     reply.AppendNext(document);
     ++count;
     if (cursor.remaining > 0) --cursor.remaining;
@@ -88,6 +91,7 @@ Result<bson::Document> FirstBatch(Call& call, std::unique_ptr<OpenCursor> cursor
 
 Result<bson::Document> NextBatch(Call& call, std::unique_ptr<OpenCursor> cursor, int64_t documents_max) {
   const int64_t id = cursor->id;
+  BRAID_ASSERT(id != 0);  // it was taken from the table
   bson::Builder reply;
   reply.OpenObject("cursor").OpenArray("nextBatch");
   if (!call.context.is_transaction()) call.context.UseSnapshot(std::move(cursor->snapshot));

@@ -2,6 +2,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/compare.h"
 #include "engine/exec/pipeline/parsers.h"
@@ -71,6 +72,7 @@ class Group final : public Stage {
     if (!loaded_) BRAID_CHECK_OK(Load(context));
     BRAID_CHECK_OK(context.Check());
     if (next_ == ids_.size()) return false;
+    BRAID_ASSERT(states_.size() == ids_.size() * fields_.size());
     arena_.Clear();
     bson::Builder out;
     out.Append("_id", ids_[next_]);
@@ -115,6 +117,7 @@ class Group final : public Stage {
     arena_.Clear();
     BRAID_TRY(const bson::Value id, Evaluate(*id_, document, *environment_, arena_));
     const size_t group = GroupOf(id.missing() ? bson::Arena::Null() : id);
+    BRAID_ASSERT(group < ids_.size() && (group + 1) * fields_.size() <= states_.size());
     for (size_t i = 0; i < fields_.size(); ++i) {
       Accumulator& state = *states_[group * fields_.size() + i];
       BRAID_TRY(const bson::Value argument, fields_[i].accumulator->Argument(document, arena_));

@@ -1,6 +1,7 @@
 // $sample: documents taken at random, each with the same chance, in random order.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/random.h"
 #include "base/strings.h"
 #include "engine/bson/number.h"
@@ -39,6 +40,7 @@ class Sample final : public Stage {
       } else {
         const uint64_t place = random_.Below(seen);
         if (place >= size_) continue;
+        BRAID_ASSERT(place < taken_.size() && bytes >= taken_[place].size());
         bytes -= taken_[place].size();
         taken_[place] = document.bytes();
       }

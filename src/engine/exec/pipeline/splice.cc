@@ -29,6 +29,7 @@ bson::Value Splice::Find(bson::View document) {
 bson::View Splice::With(const bson::Value& value) {
   BRAID_ASSERT(start_ < end_ && !lengths_.empty());
   const std::string_view bytes = document_.bytes();
+  BRAID_ASSERT(end_ <= bytes.size());  // the document is the one that Find() was given
   output_.assign(bytes.substr(0, start_));
   if (!value.missing()) {
     output_.push_back(static_cast<char>(value.type()));

@@ -1,4 +1,5 @@
 // $unwind: one document for each element of an array, with the element in the array's place.
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/exec/pipeline/parsers.h"
 #include "engine/exec/pipeline/splice.h"
@@ -31,6 +32,7 @@ class Unwind final : public Stage {
   Result<bool> Pull(txn::Context& context, bson::View* document) override {
     for (;;) {
       if (inside_ && at_ != end_) {
+        BRAID_ASSERT(value_.Is(bson::Type::kArray));  // With() replaces what Find() has found
         *document = WithIndex(splice_.With(at_->value), position_++);
         ++at_;
         return true;

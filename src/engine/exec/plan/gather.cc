@@ -111,6 +111,7 @@ bool Gather::NeedsRound() const {
 }
 
 void Gather::Fill(txn::Context& context, Source& source) const {
+  BRAID_ASSERT(!source.ended);
   size_t bytes = 0;
   Row row;
   while (source.rows.size() < rows_wanted_ && bytes < kBytesMax) {

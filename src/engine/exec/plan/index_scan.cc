@@ -14,6 +14,7 @@ constexpr size_t kStepsOfKey = 4;  // what it takes to read one, about
 }  // namespace
 
 void EntryWalk::Open(std::unique_ptr<storage::Cursor> cursor, bool backward) {
+  BRAID_ASSERT(cursor != nullptr);
   open_ = true;
   backward_ = backward;
   cursor_ = std::move(cursor);
@@ -39,11 +40,13 @@ void EntryWalk::Close() {
 }
 
 std::string_view EntryWalk::key() const {
+  BRAID_ASSERT(at_ < held_ || cursor_ != nullptr);
   if (at_ == held_) return cursor_->key();
   return std::string_view(bytes_).substr(entries_[at_].begin, entries_[at_].key_size);
 }
 
 std::string_view EntryWalk::value() const {
+  BRAID_ASSERT(at_ < held_ || cursor_ != nullptr);
   if (at_ == held_) return cursor_->value();
   return std::string_view(bytes_).substr(entries_[at_].begin + entries_[at_].key_size, entries_[at_].value_size);
 }

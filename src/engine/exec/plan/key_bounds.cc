@@ -61,10 +61,12 @@ void KeyBounds::AddField(const Intervals& intervals, bool descending, const bson
 void KeyBounds::SetRange(const IndexPath& path, const std::string& prefix) {
   std::string common = prefix;
   const size_t fixed = path.equalities();
+  BRAID_ASSERT(fixed <= fields_.size());
   for (size_t i = 0; i < fixed; ++i) common += fields_[i].spans[0].begin;
   if (fixed == fields_.size()) {
     range_ = {common, storage::PrefixEnd(common)};
   } else {
+    BRAID_ASSERT(!fields_[fixed].spans.empty());  // else the path would be empty
     range_ = {common + fields_[fixed].spans.front().begin, common + fields_[fixed].spans.back().end};
   }
 }

@@ -37,6 +37,7 @@ Status Sort::Add(std::string key, const Row& row) {
   if (full && key >= entries_.front().key) return {};
   if (full) {
     std::ranges::pop_heap(entries_, std::less<>());
+    BRAID_ASSERT(bytes_ >= entries_.back().bytes());
     bytes_ -= entries_.back().bytes();
     entries_.pop_back();
   }
@@ -86,6 +87,7 @@ Result<bool> Sort::Pull(txn::Context& context, Row* row) {
   if (spilled_ != nullptr) return PullSpilled(row);
   if (next_ > 0) {  // handed out
     Entry& before = entries_[next_ - 1];
+    BRAID_ASSERT(bytes_left_ >= before.bytes() - sizeof(Entry));
     bytes_left_ -= before.bytes() - sizeof(Entry);
     before = Entry{};
     BRAID_CHECK_OK(charge_.Set(context.shared().memory, bytes_left_));
@@ -137,6 +139,7 @@ Result<bool> Sort::PullSpilled(Row* row) {
   BRAID_TRY(const bool more, spilled_->Next(&record));
   if (!more) return false;
   SpilledHead head{};
+  BRAID_ASSERT(record.size() >= sizeof(head));  // as WriteTo() wrote it: SpillFile has compared its checksum
   std::memcpy(&head, record.data(), sizeof(head));
   record.remove_prefix(sizeof(head));
   const auto take = [&record](size_t size) {
@@ -150,6 +153,7 @@ Result<bool> Sort::PullSpilled(Row* row) {
   row->document_key = take(head.document_key);
   if (head.values > 0) row->values = bson::View(take(head.values));
   row->document = bson::View(record);
+  BRAID_ASSERT(head.index <= indexes_.size());
   if (head.index > 0) row->index = indexes_[head.index - 1];
   return true;
 }

@@ -75,6 +75,7 @@ Result<bool> MergeScans::Pull(txn::Context& context, Row* row) {
     BRAID_CHECK_OK(Refill(context, input));
   }
   if (heap_.empty()) return false;
+  BRAID_ASSERT(heap_.size() <= inputs_.size());  // each input has at most one row in it
   *row = sources_[heap_.front()].row;
   return true;
 }

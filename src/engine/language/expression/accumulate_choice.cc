@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "base/assert.h"
 #include "engine/bson/compare.h"
 #include "engine/language/expression/accumulators.h"
 #include "engine/language/expression/values.h"
@@ -78,7 +79,7 @@ size_t SizeOf(const std::deque<OwnedValue>& kept) {
 /// The first or the last n.
 class Ends final : public Accumulator {
  public:
-  Ends(size_t n, bool last) : n_(n), last_(last) {}
+  Ends(size_t n, bool last) : n_(n), last_(last) { BRAID_ASSERT(n > 0); }  // Add() takes one away to keep another
   Status Add(const Value& value) override {
     if (kept_.size() == n_) {
       if (!last_) return {};
@@ -111,6 +112,7 @@ class Best final : public Accumulator {
     const auto at = std::upper_bound(kept_.begin(), kept_.end(), value, less);
     if (from_end() ? at == kept_.begin() && kept_.size() == n_ : at == kept_.end() && kept_.size() == n_) return {};
     kept_.emplace(at, value);
+    BRAID_ASSERT(kept_.size() <= n_ + 1);
     if (kept_.size() > n_) from_end() ? kept_.pop_front() : kept_.pop_back();
     return {};
   }

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/assert.h"
 #include "engine/bson/compare.h"
 #include "engine/language/expression/accumulators.h"
 #include "engine/language/expression/values.h"
@@ -29,6 +30,7 @@ class Push final : public Accumulator {
     return {};
   }
   Value Finish(bson::Arena& arena) const override {
+    BRAID_ASSERT(bytes_.size() < std::numeric_limits<int32_t>::max() - 5);  // the stage limits its memory long before
     const auto size = static_cast<uint32_t>(bytes_.size() + 5);
     char* at = arena.TryAllocate(size);
     if (at == nullptr) return bson::Arena::Empty(Type::kArray);

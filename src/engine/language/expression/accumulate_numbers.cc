@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/assert.h"
 #include "engine/bson/decimal.h"
 #include "engine/language/expression/accumulators.h"
 #include "engine/language/expression/summation.h"
@@ -71,6 +72,7 @@ class Percentiles final : public Accumulator {
     return {};
   }
   Value Finish(bson::Arena& arena) const override {
+    BRAID_ASSERT(!single_ || fractions_.size() == 1);
     std::vector<double> numbers = numbers_;
     Values results;
     for (double fraction : fractions_) results.push_back(PercentileOf(numbers, fraction, arena));

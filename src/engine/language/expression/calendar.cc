@@ -1,6 +1,8 @@
 // Years are counted from March, so that the leap day is the last of its year; 400 years are one era of 146097 days.
 #include "engine/language/expression/calendar.h"
 
+#include "base/assert.h"
+
 namespace braid::query {
 
 int64_t DaysOf(int64_t year, int64_t month, int64_t day) {
@@ -26,6 +28,7 @@ CalendarTime CalendarOf(int64_t millis) {
   time.day = day_of_year - (153 * march_month + 2) / 5 + 1;
   time.month = march_month < 10 ? march_month + 3 : march_month - 9;
   time.year = year_of_era + era * 400 + (time.month <= 2 ? 1 : 0);
+  BRAID_ASSERT(time.month >= 1 && time.month <= 12 && time.day >= 1 && time.day <= 31);
   time.hour = rest / kMillisPerHour;
   rest %= kMillisPerHour;
   time.minute = rest / kMillisPerMinute;
@@ -60,6 +63,10 @@ int64_t DayOfYear(const CalendarTime& time) {
   return DaysOf(time.year, time.month, time.day) - DaysOf(time.year, 1, 1) + 1;
 }
 
-int64_t DaysInMonth(int64_t year, int64_t month) { return DaysOf(year, month + 1, 1) - DaysOf(year, month, 1); }
+int64_t DaysInMonth(int64_t year, int64_t month) {
+  const int64_t days = DaysOf(year, month + 1, 1) - DaysOf(year, month, 1);
+  BRAID_ASSERT(days >= 28 && days <= 31);
+  return days;
+}
 
 }  // namespace braid::query

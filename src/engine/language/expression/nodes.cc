@@ -1,6 +1,7 @@
 // Evaluates constants, paths, objects, arrays and calls.
 #include "engine/language/expression/nodes.h"
 
+#include "base/assert.h"
 #include "engine/language/expression/functions.h"
 #include "engine/language/expression/values.h"
 
@@ -16,8 +17,14 @@ Result<Value> PathExpression::Evaluate(Evaluation& evaluation) const {
       BRAID_CHECK_OK(evaluation.work.Tick(StepsFor(path_.empty() ? 0 : evaluation.root.size())));
       if (!path_.empty()) return Walk(evaluation.root, path_, evaluation.arena);
       return Value(evaluation.root);
-    case From::kSlot: start = evaluation.slots[index_]; break;
-    case From::kEnvironment: start = evaluation.environment.variables[index_].second.value(); break;
+    case From::kSlot:
+      BRAID_ASSERT(static_cast<size_t>(index_) < evaluation.slots.size());  // set where the variable is defined
+      start = evaluation.slots[index_];
+      break;
+    case From::kEnvironment:
+      BRAID_ASSERT(static_cast<size_t>(index_) < evaluation.environment.variables.size());  // as it was parsed with
+      start = evaluation.environment.variables[index_].second.value();
+      break;
     case From::kNow: start = evaluation.arena.DateMillis(evaluation.environment.now_millis); break;
     case From::kClusterTime: start = evaluation.arena.TimestampBits(evaluation.environment.cluster_time); break;
     case From::kNothing: return Value();

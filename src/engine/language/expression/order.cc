@@ -1,6 +1,7 @@
 // Sort patterns are compared field by field; dotted paths go through documents and, by index, through arrays.
 #include "engine/language/expression/order.h"
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/arena.h"
 #include "engine/bson/compare.h"
@@ -58,6 +59,7 @@ ValueOrder ValueOrder::Numbered() const {
 }
 
 int ValueOrder::Compare(const Value& a, const Value& b, const bson::Collation* collation) const {
+  BRAID_ASSERT(!parts_.empty());  // it was parsed: an order by nothing would make all values equal
   for (const auto& [path, direction] : parts_) {
     const int order =
         path.empty() ? bson::Compare(a, b, collation) : bson::Compare(Extract(a, path), Extract(b, path), collation);

@@ -1,4 +1,5 @@
 // From BSON to expressions: literals, paths, objects, arrays, and operators through their table; constants are folded.
+#include "base/assert.h"
 #include "engine/language/expression/nodes.h"
 #include "engine/language/expression/operators.h"
 
@@ -188,6 +189,7 @@ Result<ExpressionPtr> Fold(ExpressionPtr expression, ParseContext& context) {
 }
 
 Result<ExpressionPtr> MakeCall(const Operator& op, std::vector<ExpressionPtr> operands, ParseContext& context) {
+  BRAID_ASSERT(op.function != nullptr && (op.named == nullptr || operands.size() == op.named->operands.size()));
   const bool fold = op.pure && AllConstant(operands);
   ExpressionPtr call = std::make_unique<CallExpression>(op, std::move(operands));
   if (fold) return Fold(std::move(call), context);

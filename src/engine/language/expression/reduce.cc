@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/assert.h"
 #include "engine/bson/arena.h"
 #include "engine/bson/validate.h"
 #include "engine/language/expression/loop.h"
@@ -51,6 +52,7 @@ class GrowingValue {
 Value GrowingValue::Append(const Value& value, std::span<const Value> more) {
   const bool same = start_ != nullptr && value.bytes().data() == start_ && value.bytes().size() == size_;
   const bool array = value.Is(Type::kArray);
+  BRAID_ASSERT(array || value.Is(Type::kString));
   if (!same) count_ = array ? value.AsView().Count() : 0;
   size_t size = value.bytes().size();
   size_t count = count_;
@@ -66,6 +68,7 @@ Value GrowingValue::Append(const Value& value, std::span<const Value> more) {
   if (!Reserve(value, size, same && !inside)) return bson::Arena::Empty(value.type());
   --size_;  // the last byte is a NUL in both
   for (const Value& each : more) array ? AppendElements(each) : AppendText(each);
+  BRAID_ASSERT(size_ + 1 == size && size <= capacity_);  // exactly what was reserved is written
   start_[size_++] = '\0';
   const auto length = static_cast<uint32_t>(array ? size_ : size_ - 4);
   std::memcpy(start_, &length, sizeof(length));
@@ -171,6 +174,7 @@ class Reduction {
 }  // namespace
 
 Result<Value> ReduceExpression::Evaluate(Evaluation& evaluation) const {
+  BRAID_ASSERT(loop_.input != nullptr && loop_.extra != nullptr && loop_.body != nullptr);
   BRAID_TRY(Value input, loop_.input->Evaluate(evaluation));
   if (input.IsNullish()) return bson::Arena::Null();
   if (!input.Is(Type::kArray))

@@ -95,7 +95,9 @@ RegexPattern::CodePtr RegexPattern::CompileCode(std::string_view pattern, uint32
 Result<RegexPtr> RegexPattern::Compile(std::string_view pattern, std::string_view options, Code invalid) {
   BRAID_TRY(const uint32_t flags, FlagsOf(options));
   std::string with_callout(pattern);
-  with_callout.insert(VerbsAt(pattern), "(?C1)");
+  const size_t verbs = VerbsAt(pattern);
+  BRAID_ASSERT(verbs <= pattern.size());
+  with_callout.insert(verbs, "(?C1)");
   int error = 0;
   CodePtr quick = CompileCode(with_callout, flags, &error);
   if (quick == nullptr) return Status(invalid, StrCat("Regular expression is invalid: ", RegexMessage(error)));

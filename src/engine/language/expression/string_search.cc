@@ -1,6 +1,7 @@
 // $indexOfBytes, $indexOfCP, $split, $replaceOne, $replaceAll: plain substrings, by bytes.
 #include <algorithm>
 
+#include "base/assert.h"
 #include "engine/language/expression/functions.h"
 #include "engine/language/expression/text.h"
 #include "engine/language/expression/values.h"
@@ -62,6 +63,7 @@ Result<Value> Replace(const Call& call, bool all) {
     return call.arena().String(result);
   }
   for (size_t hit = FindText(input, find, 0); hit != std::string_view::npos; hit = FindText(input, find, at)) {
+    BRAID_ASSERT(hit >= at);  // matches do not overlap
     BRAID_CHECK_OK(append(input.substr(at, hit - at)));
     at = hit + find.size();
     if (!all) break;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "base/assert.h"
 #include "engine/bson/decimal.h"
 
 namespace braid::query {
@@ -20,7 +21,9 @@ Decimal128 ExactDecimal(double v) {
   const size_t exponent = text.find('e');
   const size_t last = text.find_last_not_of('0', exponent - 1);  // zeros at the end would become digits of the sum
   text.erase(text[last] == '.' ? last : last + 1, exponent - (text[last] == '.' ? last : last + 1));
-  return *bson::decimal::FromString(text);
+  const std::optional<Decimal128> exact = bson::decimal::FromString(text);
+  BRAID_ASSERT(exact.has_value());  // every finite double is within a decimal's range
+  return *exact;
 }
 
 void Summation::AddDouble(double x) {
@@ -72,6 +75,7 @@ bool Summation::FitsInt64() const {
 }
 
 int64_t Summation::ToInt64() const {
+  BRAID_ASSERT(FitsInt64());
   if (sum_ == 9223372036854775808.0) {  // one past the largest, less what was lost
     return std::numeric_limits<int64_t>::max() + (static_cast<int64_t>(std::llround(lost_)) + 1);
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/assert.h"
 #include "engine/bson/number.h"
 
 namespace braid::query {
@@ -59,6 +60,7 @@ Value MakeArray(bson::Arena& arena, std::span<const Value> items) {
     *at++ = '\0';
     at = PutBytes(at, items[i].bytes());
   }
+  BRAID_ASSERT(at + 1 == start + size);  // as it was sized
   *at = '\0';
   return {Type::kArray, start, static_cast<uint32_t>(size)};
 }
@@ -79,6 +81,7 @@ Value MakeObject(bson::Arena& arena, std::span<const Element> fields) {
     *at++ = '\0';
     at = PutBytes(at, field.value.bytes());
   }
+  BRAID_ASSERT(at + 1 == start + size);  // as it was sized
   *at = '\0';
   return {Type::kObject, start, static_cast<uint32_t>(size)};
 }
@@ -100,6 +103,7 @@ Value WalkArray(const Value& array, std::span<const std::string> path, bson::Are
 }
 
 Value Walk(bson::View document, std::span<const std::string> path, bson::Arena& arena) {
+  BRAID_ASSERT(!path.empty());
   Value value = document.Find(path.front());
   path = path.subspan(1);
   if (path.empty()) return value;

@@ -99,6 +99,7 @@ class Enumeration {
   }
 
   Status ExpandArray(State state, const Value& array, uint32_t through, bool open) {
+    BRAID_ASSERT(through != 0);  // a path has led here
     const View elements = array.AsView();
     Positions positions;
     for (size_t i = 0; i < paths_.size(); ++i) {

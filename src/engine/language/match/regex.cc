@@ -1,6 +1,7 @@
 // Compiling and the literal prefix of a pattern; $regex with $options, and regexes written as values.
 #include "engine/language/match/regex.h"
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/language/expression/text.h"
 #include "engine/language/match/leaf.h"
@@ -30,7 +31,9 @@ class RegexNode final : public LeafNode<RegexNode> {
         pattern_(regex.pattern),
         options_(regex.options),
         compiled_(std::move(compiled)),
-        prefix_(LiteralPrefix(regex.pattern, regex.options)) {}
+        prefix_(LiteralPrefix(regex.pattern, regex.options)) {
+    BRAID_ASSERT(compiled_ != nullptr);
+  }
 
   std::string_view regex_prefix() const override { return prefix_.literal; }
   bool regex_is_prefix_only() const override { return prefix_.exact; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/json.h"
 #include "engine/bson/key_encoding.h"
@@ -79,6 +80,7 @@ Result<SortPattern> SortPattern::Parse(bson::View specification, std::shared_ptr
 }
 
 void SortPattern::AppendEncoded(KeyPaths::Key key, std::string* out) const {
+  BRAID_ASSERT(key.size() >= parts_.size());
   static const Value kNull = bson::Arena::Null();
   for (size_t i = 0; i < parts_.size(); ++i) {
     bson::AppendKey(out, key[i].missing() ? kNull : key[i], parts_[i].descending, collation_.get());
@@ -104,6 +106,7 @@ Status SortPattern::AppendSortKey(bson::View document, std::string* out) const {
     return Status(Code::kBadValue, "cannot sort with keys that are parallel arrays");
   }
   BRAID_CHECK_OK(status);
+  BRAID_ASSERT(any);  // every document has at least one key
   out->append(least);
   return {};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/validate.h"
 
@@ -60,6 +61,7 @@ Status ProjectionNode::Add(std::string_view path, std::unique_ptr<ProjectionNode
     ProjectionNode* child = node->Child(name_here);
     if (rest.empty()) {
       if (child != nullptr) return CollisionOf(path);
+      BRAID_ASSERT(leaf != nullptr && leaf->children.empty());
       leaf->name = name_here;
       node->by_name.emplace(leaf->name, leaf.get());
       node->children.push_back(std::move(leaf));

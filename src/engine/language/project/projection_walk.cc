@@ -1,5 +1,6 @@
 #include "engine/language/project/projection_walk.h"
 
+#include "base/assert.h"
 #include "base/strings.h"
 
 namespace braid::query {
@@ -39,6 +40,7 @@ Status ProjectionWalk::Object(const ProjectionNode& node, bson::View object, Sco
       if (keeps_rest_) out_.AppendRaw(field.raw());
       continue;
     }
+    BRAID_ASSERT(static_cast<size_t>(at) < node.children.size());  // it was sealed with these children
     const ProjectionNode& child = *node.children[at];
     // An inclusion appends whole computed fields at the end; nested ones stay where their parent is.
     if (!keeps_rest_ && child.computes && child.kind != Kind::kPath) continue;
@@ -134,6 +136,7 @@ Status ProjectionWalk::MatchedElement(const ProjectionNode& node, bson::View arr
 }
 
 Result<int> ProjectionWalk::MatchedIndex() {
+  BRAID_ASSERT(plan_.filter);  // a positional projection is parsed with its find
   MatchDetails details;
   BRAID_TRY(const bool matches, plan_.filter->Matches(document_, &details));
   if (matches && details.array_index >= 0) return details.array_index;
@@ -158,6 +161,7 @@ Status ProjectionWalk::Computed(const ProjectionNode& node, const Seen* seen) {
 }
 
 Status ProjectionWalk::ComputedField(const ProjectionNode& node) {
+  BRAID_ASSERT(node.expression != nullptr && plan_.environment != nullptr);
   const bson::Arena::Mark before = arena_.mark();
   BRAID_TRY(const bson::Value value, Evaluate(*node.expression, document_, *plan_.environment, arena_));
   if (out_.size() + value.bytes().size() > kComputedBytesMax) {
@@ -170,6 +174,7 @@ Status ProjectionWalk::ComputedField(const ProjectionNode& node) {
 }
 
 Status ProjectionWalk::ElemMatch(const ProjectionNode& node) {
+  BRAID_ASSERT(node.condition.has_value());
   MatchDetails details;
   BRAID_TRY(const bool matches, node.condition->Matches(document_, &details));
   if (!matches) return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/number.h"
 
@@ -44,6 +45,7 @@ void AppendSlice(std::string_view name, bson::View array, const SliceRange& rang
   if (first < 0) first = std::max<int64_t>(0, static_cast<int64_t>(array.Count()) + first);
   const int64_t end = limit < 0 ? std::numeric_limits<int64_t>::max() : first + limit;
 
+  BRAID_ASSERT(first >= 0 && end >= first);
   out->OpenArray(name);
   int64_t at = 0;
   for (const bson::Element& element : array) {

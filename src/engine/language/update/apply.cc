@@ -33,6 +33,7 @@ class CopyRun {
  public:
   explicit CopyRun(bson::Builder& out) : out_(out) {}
   void Add(std::string_view raw) {
+    BRAID_ASSERT(size_ == 0 || raw.data() == start_ + size_);  // neighbours only
     if (size_ == 0) start_ = raw.data();
     size_ += raw.size();
   }
@@ -177,6 +178,7 @@ Result<Effect> Applier::Missing(const Node& node, std::string_view name) {
 }
 
 Result<bool> Applier::Creates(const NodePtr& unresolved) {
+  BRAID_ASSERT(unresolved->kind != Node::Kind::kLeaf || unresolved->operation != nullptr);
   if (unresolved->kind == Node::Kind::kLeaf) return unresolved->operation->Creates(context_);
   if (unresolved->kind == Node::Kind::kElements) {
     BRAID_CHECK_OK(ApplyElements(*unresolved, {}));  // an error: there is no array
@@ -191,6 +193,7 @@ Result<bool> Applier::Creates(const NodePtr& unresolved) {
 }
 
 Status Applier::DeadEnds(const NodePtr& node, const bson::Value& element, std::string_view part) {
+  BRAID_ASSERT(node->kind != Node::Kind::kLeaf || node->operation != nullptr);
   if (node->kind == Node::Kind::kLeaf) return node->operation->DeadEnd(element, part, context_);
   if (node->kind == Node::Kind::kElements) return ApplyElements(*node, {}).status();
   BRAID_TRY(const NodePtr resolved, Resolve(node));
@@ -199,6 +202,7 @@ Status Applier::DeadEnds(const NodePtr& node, const bson::Value& element, std::s
 }
 
 Result<Effect> Applier::ApplyElements(const Node& node, const Target& target) {
+  BRAID_ASSERT(!node.children.empty());  // it names at least one identifier
   if (target.current.missing()) {
     return Status(Code::kBadValue, StrCat("The array that '$[", node.children.front().name,
                                           "]' refers to must exist in document ", IdText(context_)));

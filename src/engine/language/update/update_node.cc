@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/validate.h"
 #include "engine/language/update/storage_rules.h"
@@ -101,6 +102,7 @@ struct TreeBuilder::Growing {
     return true;
   }
   std::shared_ptr<const Node> Finish() const {
+    BRAID_ASSERT(kind.has_value() && (*kind == Node::Kind::kLeaf) == (operation != nullptr));
     auto node = std::make_shared<Node>();
     node->kind = *kind;
     node->operation = operation;
