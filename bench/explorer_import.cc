@@ -1,10 +1,9 @@
-// Import: one thread reads lines, another takes the epochs in, and readers may ask beside them.
+// Import: one thread reads lines, another stores the epochs, and readers may run queries meanwhile.
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "bench/explorer_runs.h"
 #include "bench/ledger_runs.h"
@@ -17,41 +16,41 @@ namespace {
 constexpr uint64_t kTransactionsPerChunk = 50'000;
 constexpr size_t kEpochsAhead = 64;
 
-/// Epochs that are read but not taken in, few enough to wait for each other.
+/// A bounded queue of epochs that are read but not stored yet.
 class EpochsAhead {
  public:
   /// False if no one takes them any more.
   bool Push(explorer::Epoch epoch) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return closed_ || waiting_.size() < kEpochsAhead; });
+    MutexLock lock(mutex_);
+    changed_.Wait(lock, [&]() BRAID_REQUIRES(mutex_) { return closed_ || waiting_.size() < kEpochsAhead; });
     if (closed_) return false;
     waiting_.push_back(std::move(epoch));
-    changed_.notify_all();
+    changed_.NotifyAll();
     return true;
   }
-  /// Moves what is there behind `epochs`, waiting only if that has none. False: there will be no more.
+  /// Appends the waiting epochs to `epochs`; waits only if that is empty. False if there will be no more.
   bool Pop(std::vector<explorer::Epoch>& epochs) {
-    std::unique_lock lock(mutex_);
-    if (epochs.empty()) changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+    MutexLock lock(mutex_);
+    if (epochs.empty()) changed_.Wait(lock, [&]() BRAID_REQUIRES(mutex_) { return closed_ || !waiting_.empty(); });
     while (!waiting_.empty() && epochs.size() < kEpochsAhead) {
       epochs.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
     return !epochs.empty();
   }
   /// No more epochs come, or none are wanted.
   void Close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<explorer::Epoch> waiting_;
-  bool closed_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<explorer::Epoch> waiting_ BRAID_GUARDED_BY(mutex_);
+  bool closed_ BRAID_GUARDED_BY(mutex_) = false;
 };
 
 // `taken` counts the epochs that readers may ask for.

@@ -96,7 +96,7 @@ uint64_t KeyChooser::Next(Random& random, uint64_t count) {
 }
 
 void InsertSequence::Acknowledge(uint64_t first, uint64_t n) {
-  const std::lock_guard lock(mu_);
+  const MutexLock lock(mu_);
   uint64_t count = count_.load(std::memory_order_relaxed);
   if (first != count) {
     early_.push_back({first, first + n});

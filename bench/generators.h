@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/random.h"
 #include "braid/status.h"
 
@@ -72,8 +72,8 @@ class InsertSequence {
   };
   std::atomic<uint64_t> next_;
   std::atomic<uint64_t> count_;
-  std::mutex mu_;
-  std::vector<Range> early_;  // guarded by mu_: stored before some lower number; a few per thread
+  Mutex mu_;
+  std::vector<Range> early_ BRAID_GUARDED_BY(mu_);  // stored before some lower number; a few per thread
 };
 
 }  // namespace braid::bench

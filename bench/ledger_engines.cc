@@ -4,9 +4,9 @@
 #include <atomic>
 #include <boost/asio.hpp>
 #include <chrono>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "bench/ledger_runs.h"
 #include "bench/ledger_window.h"
@@ -30,7 +30,7 @@ int64_t ThreadCpuMicros() {
   return int64_t{time.tv_sec} * 1'000'000 + time.tv_nsec / 1000;
 }
 
-/// What all engines have in common, and what became of their outputs.
+/// The shared state of all engines, and the results of their outputs.
 class Run {
  public:
   Run(const LedgerOptions& options, uint64_t in_flight_each)
@@ -40,19 +40,22 @@ class Run {
 
   bool Ended() const { return Clock::now() >= end_ || stop_.load() || failed_.load(); }
   void Add(const Histogram& micros) {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     micros_.Merge(micros);
   }
   void Fail(Status status) {
     failed_ = true;
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     if (failure_.ok()) failure_ = std::move(status);
   }
   Status failure() {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     return failure_;
   }
-  const Histogram& micros() const { return micros_; }
+  Histogram micros() {
+    const MutexLock lock(mu_);
+    return micros_;
+  }
 
   const uint64_t in_flight_each;
   std::atomic<int64_t> clients_cpu = 0;  ///< of threads that are no part of the service
@@ -61,9 +64,9 @@ class Run {
   const std::atomic<bool>& stop_;
   const Clock::time_point end_;
   std::atomic<bool> failed_ = false;
-  std::mutex mu_;
-  Histogram micros_;  // guarded by mu_, as is the next
-  Status failure_;
+  Mutex mu_;
+  Histogram micros_ BRAID_GUARDED_BY(mu_);
+  Status failure_ BRAID_GUARDED_BY(mu_);
 };
 
 /// When each output was sent.

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "bench/ledger_runs.h"
 #include "bench/ledger_window.h"
@@ -75,13 +75,13 @@ class Load {
     if (status.ok()) {
       ++appended_;
     } else {
-      const std::lock_guard lock(mu_);
+      const MutexLock lock(mu_);
       failure_ = status;
     }
     window_.Leave();
   }
   Status Failure() {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     return failure_;
   }
   Status Finish() {
@@ -96,8 +96,8 @@ class Load {
   std::atomic<uint64_t> appended_ = 0;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
-  std::mutex mu_;
-  Status failure_;  // guarded by mu_
+  Mutex mu_;
+  Status failure_ BRAID_GUARDED_BY(mu_);
 };
 
 /// The readings, and one store that they read and the load extends.

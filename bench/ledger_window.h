@@ -1,14 +1,14 @@
-// How much may be under way at a time.
+// Window: limits how many records are in flight.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace braid::bench {
 
-/// Lets so many in at a time. Once full, it is closed until a quarter has left, so that who waits is not woken for each
-/// one. One thread enters, any leave.
+/// Lets `most` in at a time. Once full, it is closed until a quarter has left, so that the waiting thread is not woken
+/// for each one. One thread enters, any thread leaves.
 class Window {
  public:
   /// `most`: at least 1.
@@ -16,14 +16,14 @@ class Window {
 
   /// False if it is full: Enter() would wait.
   bool TryEnter() {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     if (inside_ >= most_ && !open_) return false;
     ++inside_;
     return true;
   }
   void Enter() {
-    std::unique_lock lock(mu_);
-    if (inside_ >= most_) room_.wait(lock, [&] { return inside_ <= refill_ || open_; });
+    MutexLock lock(mu_);
+    if (inside_ >= most_) room_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return inside_ <= refill_ || open_; });
     ++inside_;
   }
   void Leave() {
@@ -32,31 +32,31 @@ class Window {
   /// Calls `also` under the lock: what is noted there, AwaitEmpty() has seen.
   template <typename Also>
   void Leave(const Also& also) {
-    // Told under the lock: who waits for the end may destroy this object as soon as it is free.
-    const std::lock_guard lock(mu_);
+    // Notifies under the lock: the thread in AwaitEmpty() may destroy this object as soon as the lock is free.
+    const MutexLock lock(mu_);
     also();
     --inside_;
-    if (inside_ == refill_ || inside_ == 0) room_.notify_all();
+    if (inside_ == refill_ || inside_ == 0) room_.NotifyAll();
   }
-  /// Nobody has to wait any more.
+  /// Ends all waiting.
   void Open() {
-    const std::lock_guard lock(mu_);
+    const MutexLock lock(mu_);
     open_ = true;
-    room_.notify_all();
+    room_.NotifyAll();
   }
   /// Returns when all have left.
   void AwaitEmpty() {
-    std::unique_lock lock(mu_);
-    room_.wait(lock, [&] { return inside_ == 0; });
+    MutexLock lock(mu_);
+    room_.Wait(lock, [&]() BRAID_REQUIRES(mu_) { return inside_ == 0; });
   }
 
  private:
   const uint64_t most_;
   const uint64_t refill_;
-  std::mutex mu_;
-  std::condition_variable room_;
-  uint64_t inside_ = 0;  // guarded by mu_, as is the next
-  bool open_ = false;
+  Mutex mu_;
+  CondVar room_;
+  uint64_t inside_ BRAID_GUARDED_BY(mu_) = 0;
+  bool open_ BRAID_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace braid::bench

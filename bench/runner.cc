@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace braid::bench {
 namespace {
@@ -20,12 +21,12 @@ struct Shared {
   const uint64_t items_max;
   std::atomic<uint64_t> taken{0};
   std::atomic<bool> ended{false};
-  std::mutex mu;
-  Status failure;  // guarded by mu
+  Mutex mu;
+  Status failure BRAID_GUARDED_BY(mu);
 
   void Fail(Status status) {
     ended = true;
-    const std::lock_guard lock(mu);
+    const MutexLock lock(mu);
     if (failure.ok()) failure = std::move(status);
   }
   /// How many operations may be done now, at most `wanted`; 0 ends the thread.
@@ -153,7 +154,10 @@ Result<Measurement> RunWorkload(Target& target, const RunOptions& options) {
   for (std::thread& thread : threads) thread.join();
   Measurement all;
   all.seconds = std::chrono::duration<double>(Time::now() - start).count();
-  if (!shared.failure.ok()) return shared.failure;
+  {
+    const MutexLock lock(shared.mu);
+    if (!shared.failure.ok()) return shared.failure;
+  }
   BRAID_TRY(const Usage after, target.ReadUsage());
   for (const auto& worker : workers) {
     all.operations += worker->measured.operations;
