@@ -5,13 +5,16 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
 
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/utc_text.h"
 #include "braid/clock.h"
-#include "cli/demo/directory.h"
 #include "cli/demo/guide.h"
 #include "cli/demo/loads.h"
 #include "cli/serving.h"
@@ -30,6 +33,42 @@ struct DemoArgs {
   double speed = 1;
   bool quiet = false;
 };
+
+/// A given directory, or a temporary one that is removed with the object. Move-only.
+class DemoDirectory {
+ public:
+  /// Empty: a new one below TMPDIR or /tmp.
+  static Result<DemoDirectory> Make(const std::string& given);
+  DemoDirectory(DemoDirectory&& other) noexcept
+      : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, false)) {}
+  DemoDirectory& operator=(DemoDirectory&&) = delete;
+  ~DemoDirectory();
+
+  const std::string& path() const { return path_; }
+  bool temporary() const { return temporary_; }
+
+ private:
+  DemoDirectory(std::string path, bool temporary) : path_(std::move(path)), temporary_(temporary) {}
+
+  std::string path_;
+  bool temporary_;  // false after a move
+};
+
+Result<DemoDirectory> DemoDirectory::Make(const std::string& given) {
+  if (!given.empty()) return DemoDirectory(given, false);
+  std::error_code error;
+  std::string path = (std::filesystem::temp_directory_path(error) / "braid-demo-XXXXXX").string();
+  if (!error && mkdtemp(path.data()) != nullptr) return DemoDirectory(path, true);
+  return Status(Code::kBadValue, StrCat("cannot make a temporary directory like ", path,
+                                        "; set TMPDIR, or give one to keep with --store DIR"));
+}
+
+DemoDirectory::~DemoDirectory() {
+  std::error_code error;
+  if (temporary_ && std::filesystem::remove_all(path_, error) == static_cast<std::uintmax_t>(-1)) {
+    log::warn("cannot remove {}: {}", path_, error.message());
+  }
+}
 
 void AddDemoOptions(CLI::App& app, DemoArgs& args) {
   args.serve.store.clear();
@@ -105,7 +144,7 @@ Status RunDemo(const CLI::App& app, DemoArgs& args) {
   const sigset_t signals = BlockDemoSignals();
   log::Init(log::LevelOf(args.serve.log_level));
   if (const Status raised = RaiseDescriptorLimit(); !raised.ok()) log::warn("{}", raised.message());
-  BRAID_TRY(const demo::Directory directory, demo::Directory::Make(args.serve.store));
+  BRAID_TRY(const DemoDirectory directory, DemoDirectory::Make(args.serve.store));
   args.serve.store = directory.path();
   FitToDemo(app, args.serve);
   BRAID_CHECK_OK(CheckServeArgs(args.serve));

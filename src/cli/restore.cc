@@ -9,12 +9,13 @@
 #include "base/utc_text.h"
 #include "braid/embedded.h"
 #include "cli/backup/files.h"
-#include "cli/backup/holdings.h"
 #include "cli/backup/source.h"
 #include "cli/interrupt.h"
 #include "cli/pace.h"
 #include "cli/subcommands.h"
 #include "cli/transfer/progress.h"
+#include "client/command.h"
+#include "client/fields.h"
 #include "client/handles.h"
 
 namespace braid::cli {
@@ -30,6 +31,55 @@ struct RestoreArgs {
   bool json = false;
   bool quiet = false;
 };
+
+/// The contents of a store in a few numbers.
+struct Holdings {
+  struct Collection {
+    std::string name;  // with its database
+    int64_t documents = 0;
+  };
+  std::vector<Collection> collections;
+
+  int64_t documents() const {
+    int64_t sum = 0;
+    for (const Collection& collection : collections) sum += collection.documents;
+    return sum;
+  }
+};
+
+struct FreeNames {
+  void operator()(char** names) const { bson_strfreev(names); }
+};
+using Names = std::unique_ptr<char*, FreeNames>;
+
+Status CountDatabase(mongoc_client_t* client, const char* name, Holdings& holdings) {
+  const client::DatabasePtr database(mongoc_client_get_database(client, name));
+  bson_error_t error{};
+  const Names collections(mongoc_database_get_collection_names_with_opts(database.get(), nullptr, &error));
+  if (collections == nullptr) return client::FromError(error);
+  for (char** each = collections.get(); *each != nullptr; ++each) {
+    client::Bson command;
+    command.Text("count", *each);
+    BRAID_TRY(const client::BsonPtr reply, client::RunCommand(client, name, command.get()));
+    holdings.collections.push_back({StrCat(name, ".", *each), client::IntegerOf(reply.get(), "n")});
+  }
+  return {};
+}
+
+/// Every collection and the number of its documents.
+Result<Holdings> CountHoldings(Clients& clients) {
+  const Client client = clients.Acquire();
+  bson_error_t error{};
+  const Names databases(mongoc_client_get_database_names_with_opts(client.get(), nullptr, &error));
+  if (databases == nullptr) return client::FromError(error);
+  Holdings holdings;
+  for (char** each = databases.get(); *each != nullptr; ++each) {
+    const std::string_view name = *each;
+    if (name == "config" || name == "admin") continue;  // views of the server itself
+    BRAID_CHECK_OK(CountDatabase(client.get(), *each, holdings));
+  }
+  return holdings;
+}
 
 /// The directory in which the store is made; removed at the end unless it was renamed to the store.
 class WorkDirectory {
@@ -110,15 +160,15 @@ Result<backup::BackupList> CopyBackup(const RestoreArgs& args, const fs::path& f
 }
 
 /// With as many shards as it has: one that has fewer than asked for would get more.
-Result<backup::Holdings> OpenAndCount(const fs::path& directory) {
+Result<Holdings> OpenAndCount(const fs::path& directory) {
   log::Init(log::Level::kWarning);
   BRAID_TRY(const std::unique_ptr<Embedded> opened,
             Embedded::Open({.directory = directory.string(), .create = false, .shards = 1}));
-  return backup::CountHoldings(*opened);
+  return CountHoldings(*opened);
 }
 
 void PrintRestored(const RestoreArgs& args, const fs::path& from, const backup::BackupList& list,
-                   const backup::Holdings& holdings) {
+                   const Holdings& holdings) {
   if (!args.json) {
     std::printf("%s: restored from %s, as it was at %s: %zu collections, %lld documents\n", args.store.c_str(),
                 from.c_str(), UtcText(list.time_millis).c_str(), holdings.collections.size(),
@@ -127,7 +177,7 @@ void PrintRestored(const RestoreArgs& args, const fs::path& from, const backup::
   }
   client::Bson rows;
   int row_count = 0;
-  for (const backup::Holdings::Collection& collection : holdings.collections) {
+  for (const Holdings::Collection& collection : holdings.collections) {
     client::Bson row;
     row.Text("collection", collection.name).Integer("documents", collection.documents);
     rows.Document(StrCat(row_count++).c_str(), row);
@@ -150,7 +200,7 @@ Status RunRestore(const RestoreArgs& args) {
   BRAID_TRY(const fs::path from, backup::ChooseBackup(args.source, args.backup));
   BRAID_TRY(const std::unique_ptr<WorkDirectory> work, WorkDirectory::Make(directory));
   BRAID_TRY(const backup::BackupList list, CopyBackup(args, from, work->path()));
-  BRAID_TRY(const backup::Holdings holdings, OpenAndCount(work->path()));
+  BRAID_TRY(const Holdings holdings, OpenAndCount(work->path()));
   BRAID_CHECK_OK(work->BecomeStore(directory));
   PrintRestored(args, from, list, holdings);
   return {};
