@@ -26,8 +26,8 @@ struct FetchedEpoch {
   std::string executed_pivot;  // its pivot
 };
 
-/// True for the error of inconsistent answers: the node has switched its pivot in between, or is faulty. The caller asks
-/// again.
+/// True for the error of inconsistent answers: the node has switched its pivot in between, or is faulty. The caller
+/// asks again.
 bool IsInconsistent(const Status& status);
 
 /// Any thread.
