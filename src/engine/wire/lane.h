@@ -1,5 +1,5 @@
-// Lane: where requests go on that run long or found no thread. Each gets a thread for a moment, then the others have
-// their turn; those that have run little so far go first.
+// Lane: runs requests that take long or found no thread. Each gets a thread for a short turn, then the others have
+// theirs; those that have run little so far go first.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// Loops: the threads that run the connections. One event loop a core; a loop whose threads are all inside long handlers
-// gets one more thread, so that a slow query does not make its neighbours wait. Beside them is the lane (lane.h), for
-// requests that have run for a while.
+// Loops: the threads that run the connections. There is one event loop per core; a loop whose threads are all inside
+// long handlers gets one more thread, so that a slow query does not delay its neighbours. Beside them is the lane
+// (lane.h), for requests that have run for a while.
 #pragma once
 
 #include <atomic>
@@ -87,9 +87,9 @@ class Loops {
 
   size_t size() const { return loops_.size(); }
   Loop& operator[](size_t index) { return *loops_[index]; }
-  /// Where a request goes on that has run for a while, or found no thread.
+  /// The lane continues requests that have run for a while, or found no thread.
   Lane& lane() { return lane_; }
-  /// How long a request may run on its loop before it goes on in the lane. Where others wait for a turn already, many
+  /// How long a request may run on its loop before it continues in the lane. Where others wait for a turn already, many
   /// more may be about to come, and each would keep this loop's connections waiting.
   std::chrono::microseconds first_turn() const {
     return lane_.figures().waiting.load(std::memory_order_relaxed) > 0 ? kFirstTurnCrowded : kFirstTurn;
