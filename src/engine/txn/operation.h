@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/waiter.h"
 #include "base/work.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "base/strings.h"
+#include "braid/clock.h"
 #include "braid/transaction.h"
 #include "client/fields.h"
 #include "client/handles.h"
