@@ -49,6 +49,7 @@ class ChainGenerator {
 
  private:
   void Grow(Step& step);
+  std::string NewDifficulty();
   MadeBlock NewBlock(int64_t height, const std::string& parent);
   void FillBlock(MadeEpoch& epoch);
   TransactionPtr NewTransaction();
