@@ -103,7 +103,7 @@ Lane::Waiting Lane::Take() {
     return !a.empty() && (b.empty() || a.front().since < b.front().since);
   };
   auto level = std::find_if_not(levels_.begin(), levels_.end(), is_empty);
-  BRAID_ASSERT(level != levels_.end());
+  BRAID_ASSERT(level != levels_.end() && waiting_ > 0);
   const auto longest = std::min_element(levels_.begin(), levels_.end(), waits_longer);
   if (preferred_ >= kPreferredMax) level = longest;
   preferred_ = level == longest ? microseconds(0) : preferred_ + TurnOf(static_cast<int>(level - levels_.begin()));
@@ -124,6 +124,7 @@ bool Lane::Relieve() {
   const Time::time_point now = Time::now();
   const MutexLock lock(mu_);
   if (stopping_) return false;
+  BRAID_ASSERT(stuck_ <= running_ && running_ <= workers_.size());
   for (const auto& worker : workers_) {
     if (worker->stuck || !IsStuck(*worker, now)) continue;
     worker->stuck = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/strings.h"
 #include "braid/clock.h"
 #include "braid/transaction.h"
@@ -81,6 +82,7 @@ bool UnplacedLines::Replace(uint64_t before, std::vector<UnplacedLine> lines, co
 }
 
 void UnplacedLines::Hold(const UnplacedLine& line) {
+  BRAID_ASSERT(!line.reason.empty());  // repair tells it, and so does everything that is held back
   const MutexLock lock(mu_);
   std::erase_if(lines_, [&](const UnplacedLine& known) { return SamePlace(known, line); });
   lines_.push_back(line);

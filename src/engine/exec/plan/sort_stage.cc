@@ -92,6 +92,7 @@ Result<bool> Sort::Pull(txn::Context& context, Row* row) {
     before = Entry{};
     BRAID_CHECK_OK(charge_.Set(context.shared().memory, bytes_left_));
   }
+  BRAID_ASSERT(next_ <= entries_.size());
   if (next_ == entries_.size()) return false;
   const Entry& entry = entries_[next_++];
   *row = Row{};

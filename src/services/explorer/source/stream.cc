@@ -16,6 +16,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/strings.h"
 
 namespace braid::explorer::source {
@@ -88,6 +89,7 @@ Status ParsePort(std::string_view text, uint16_t& port) {
 void Stream::FreeTls::operator()(ssl_st* tls) const { SSL_free(tls); }
 
 std::unique_ptr<Stream> Stream::Accepted(int descriptor) {
+  BRAID_ASSERT(descriptor >= 0);
   fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   const int on = 1;
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -140,6 +142,7 @@ Result<std::unique_ptr<Stream>> Stream::Connect(const HttpAddress& address, cons
 }
 
 Status Stream::StartTls(const HttpAddress& address) {
+  BRAID_ASSERT(tls_ == nullptr);  // once per connection
   const std::unique_ptr<SSL_CTX, FreeTlsContext> context(SSL_CTX_new(TLS_client_method()));
   if (context == nullptr) return Status(Code::kHostUnreachable, StrCat("TLS: ", TlsError()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
@@ -166,6 +169,7 @@ Status Stream::StartTls(const HttpAddress& address) {
 
 // Waits until the socket is readable or writable, as the library requires; an error if it requires neither.
 Status Stream::AwaitTls(int result, std::string_view what) {
+  BRAID_ASSERT(tls_ != nullptr && result <= 0);
   const int error = SSL_get_error(tls_.get(), result);
   if (error == SSL_ERROR_WANT_READ) return Await(POLLIN);
   if (error == SSL_ERROR_WANT_WRITE) return Await(POLLOUT);
@@ -180,6 +184,7 @@ Status Stream::AwaitTls(int result, std::string_view what) {
 }
 
 Result<size_t> Stream::Read(char* data, size_t size) {
+  BRAID_ASSERT(size > 0);  // 0 bytes are the end of the stream
   for (;;) {
     if (tls_ != nullptr) {
       size_t count = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/backoff.h"
 #include "base/mutex.h"
 #include "base/strings.h"
@@ -115,6 +116,7 @@ void Follower::Run() {
     wake_.WaitUntil(lock, next, [&]() BRAID_REQUIRES(mu_) { return stop_.load() || (patience_ && !last); });
   }
   const MutexLock lock(mu_);
+  BRAID_ASSERT(!ended_);
   outcome_ = outcome;
   ended_ = true;
   wake_.NotifyAll();
