@@ -14,7 +14,7 @@ static Status Run(const std::string& where) {
                                             {.chain = 2, .sequence = 2, .payload = "bob opens an account"},
                                             {.chain = 1, .sequence = 3, .payload = "ann pays bob 5", .also = {2}}};
   BRAID_TRY(const std::vector<Appended> appended, chains->Append(records));
-  for (const Appended& one : appended) BRAID_CHECK_OK(one.status);  // what is stored already is acknowledged again
+  for (const Appended& one : appended) BRAID_CHECK_OK(one.status);  // a stored record is acknowledged again
 
   BRAID_TRY(const std::vector<ChainHead> heads, chains->Heads());
   for (const ChainHead& head : heads) {
