@@ -229,7 +229,7 @@ test('a backup is not opened as a store, and what is there is not overwritten', 
   refused(1, /not empty/, 'restore', inside('whole'), '--store', inside('full'));
   eq(await readdir(inside('full')), ['mine']);
   await writeFile(inside('there.tar'), 'x');
-  refused(1, /there already/, 'backup', '--store', server.uri, inside('there.tar'));
+  refused(1, /exists already/, 'backup', '--store', server.uri, inside('there.tar'));
   assert.equal(await readFile(inside('there.tar'), 'utf8'), 'x');
   refused(1, /no log of changes/, 'restore', inside('whole'), '--store', inside('later'), '--at', '2026-01-01');
   refused(1, /is a store/, 'backup', '--store', server.uri, server.store);
