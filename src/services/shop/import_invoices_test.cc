@@ -77,7 +77,7 @@ TEST(InvoiceLineTest, WhatCannotBeInAnOrder) {
   EXPECT_THAT(FaultOf(LineFor("a b")), HasSubstr("InvoiceNo"));
   EXPECT_THAT(FaultOf(LineFor(std::string(65, '1'))), HasSubstr("InvoiceNo"));
   EXPECT_THAT(FaultOf(LineFor("1", 1, 0)), HasSubstr("is 0"));
-  EXPECT_THAT(FaultOf(LineFor("1", 1, -1)), HasSubstr("no cancellation"));
+  EXPECT_THAT(FaultOf(LineFor("1", 1, -1)), HasSubstr("not a cancellation"));
   EXPECT_THAT(FaultOf(LineFor("C1", 1, 1)), HasSubstr("should be negative"));
   InvoiceLine line = LineFor("1");
   line.stock_code = "";
