@@ -129,6 +129,7 @@ TEST_P(MigrationBoundsTest, EveryAppendOfAMigrationUnderLoad) {
     return Status();
   }));
   EXPECT_EQ(read, state->outputs);
+  EXPECT_EQ(state->mirrored_outputs, state->outputs);  // every append has returned: the chains lack nothing
 }
 
 // At a barrier whose migrator was killed: one append ends it, with what was on its way, and the next meets none.

@@ -90,6 +90,12 @@ Result<Mirror::Stepped> Mirror::Step(size_t outputs_max, std::span<const OldReco
       stuck_at = state.mirrored_seq;
       continue;
     }
+    // After the drop records leave the queue once they are mirrored: if that has happened meanwhile, there may be a gap
+    // before those that were read, and counting on from the state would leave it out.
+    if (state.phase == Phase::kDropped) {
+      BRAID_TRY(const State now, store_.Load());
+      if (now.mirrored_seq != state.mirrored_seq) continue;
+    }
     BRAID_TRY(const std::vector<ChainRecord> records, AsManyAsFit(next));
     BRAID_ASSERT(!records.empty() && records.size() <= next.size());
     BRAID_CHECK_OK(options.Reached("mirror: read"));
