@@ -58,7 +58,7 @@ class Lane {
   const LaneFigures& figures() const { return figures_; }
 
  private:
-  static constexpr size_t kLevels = 4;  // the last one is for all requests that have had so many turns
+  static constexpr size_t kLevels = 7;  // the last one is for all requests that have had so many turns
 
   struct Waiting {
     std::function<void()> stretch;

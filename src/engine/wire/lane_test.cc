@@ -74,12 +74,13 @@ TEST_F(LaneTest, OfOneAgeTheFirstToComeGoesFirst) {
 TEST_F(LaneTest, FewerTurnsGoFirst) {
   Start(kOne);
   Push(50, 'f');
-  Push(3, 'g');  // as old as it gets
+  Push(6, 'g');  // as old as it gets
+  Push(5, 'd');
   Push(2, 'c');
   Push(1, 'b');
   Push(0, 'a');
   Open();
-  EXPECT_EQ(Ran(5), "abcfg");
+  EXPECT_EQ(Ran(6), "abcdfg");
 }
 
 TEST_F(LaneTest, TheOneThatHasWaitedLongestGetsItsShareWhateverComes) {
