@@ -1,5 +1,8 @@
-// What a file of protocol tests shares: one server, one client, a database of its own, and assertions on errors.
+// What a file of tests shares: one server, one client, a database of its own, and assertions on errors.
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after } from 'node:test';
 import { MongoClient } from 'mongodb';
 import { startServer } from './server.mjs';
@@ -16,6 +19,13 @@ export async function serve(options = []) {
     await server.stop();
   });
   return { server, client, db: client.db('test'), admin: client.db('admin') };
+}
+
+/** A directory for the calling file, which is removed with it. */
+export async function temporary(prefix) {
+  const directory = await mkdtemp(join(tmpdir(), prefix));
+  after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
 }
 
 /** Waits for the promise to fail with this code, and a message that matches if one is given. The error. */

@@ -1,37 +1,24 @@
 // braid explorer's queries as scripts see them, compared with a model of the surviving epochs: on a directory, on a server of its
 // own, and on what BRAID_TEST_STORE names.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { MongoClient } from 'mongodb';
+import { serve, temporary } from '../lib/fixture.mjs';
 import { shellFor } from '../lib/mongosh.mjs';
 import { start as startProgram } from '../lib/program.mjs';
 import { generator, newSeed } from '../lib/random.mjs';
-import { startServer } from '../lib/server.mjs';
 import { allRows, explorer, explorerFails, explorerJson, forEachOf, hex, importEpochs, Model, Source, withSwitches } from './explorer_model.mjs';
 
 const eq = assert.deepEqual;
 const seed = newSeed();
 const named = `BRAID_SEED=${seed}`;
 const nowhere = { hash: `0x${'12'.repeat(32)}`, address: `0x${'34'.repeat(20)}` };
-let directory;
-let server;
-let client;
+const directory = await temporary('braid-explorer-');
+const { server, client } = await serve(['--shards', '8']);
 let databases = 0;
-before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'braid-explorer-'));
-  server = await startServer(['--shards', '8']);
-  client = await new MongoClient(server.uri).connect();
-});
-after(async () => {
-  await client?.close();
-  await server?.stop();
-  if (directory) await rm(directory, { recursive: true, force: true });
-});
 
 /** --store and --db of something new and empty. */
 const places = {

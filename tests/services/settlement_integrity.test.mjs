@@ -2,28 +2,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { MongoClient } from 'mongodb';
+import { test } from 'node:test';
 
-import { binary, startServer } from '../lib/server.mjs';
+import { serve, temporary } from '../lib/fixture.mjs';
+import { binary } from '../lib/server.mjs';
 import { listen, message, stream } from './settlement_engine.mjs';
 
-let directory;
-let server;
-let client;
-before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'braid-integrity-'));
-  server = await startServer();
-  client = await new MongoClient(server.uri).connect();
-});
-after(async () => {
-  await client?.close();
-  await server?.stop();
-  if (directory) await rm(directory, { recursive: true, force: true });
-});
+const directory = await temporary('braid-integrity-');
+const { server, client } = await serve();
 
 let databases = 0;
 /** A database of the test's own, and the subcommands on it. */

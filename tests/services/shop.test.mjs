@@ -1,33 +1,20 @@
 // braid shop do as scripts see it: on a directory, on a server of its own, and on what BRAID_TEST_STORE names.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { MongoClient } from 'mongodb';
+import { serve, temporary } from '../lib/fixture.mjs';
 import { shellFor } from '../lib/mongosh.mjs';
 import { start as startProgram } from '../lib/program.mjs';
 import { generator, newSeed } from '../lib/random.mjs';
 import { seedScript } from '../lib/seed_script.mjs';
-import { startServer } from '../lib/server.mjs';
 import { one, results, run, shop, start, text } from './shop_model.mjs';
 
 const eq = assert.deepEqual;
-let directory;
-let server;
-let client;
+const directory = await temporary('braid-shop-');
+const { server, client } = await serve(['--shards', '8']);
 let databases = 0;
-before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'braid-shop-'));
-  server = await startServer(['--shards', '8']);
-  client = await new MongoClient(server.uri).connect();
-});
-after(async () => {
-  await client?.close();
-  await server?.stop();
-  if (directory) await rm(directory, { recursive: true, force: true });
-});
 
 /** --store and --db of something new and empty. */
 const places = {
