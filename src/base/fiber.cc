@@ -2,6 +2,7 @@
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -15,19 +16,22 @@ namespace {
 
 namespace context = boost::context;
 
-// Memory is only used as far as the stack grows.
-constexpr size_t kStackBytes = 2u << 20;
-constexpr size_t kIdleStacksMax = 64;
+// Memory is only used as far as the stack grows. A sanitizer makes the frames of functions several times as large.
+constexpr size_t kStackBytes = kSanitized ? 32u << 20 : 2u << 20;
+// Under a sanitizer no stack ends (SwitchNotes).
+constexpr size_t kIdleStacksMax = kSanitized ? SIZE_MAX : 64;
+
+context::stack_context Allocate() { return context::protected_fixedsize_stack(kStackBytes).allocate(); }
 
 }  // namespace
 
 // A stack and the loop on it that runs the bodies of fibers. `caller` is the thread's own stack while this one runs.
 struct Fiber::Stack {
-  Stack() {
-    context::protected_fixedsize_stack allocator(kStackBytes);
-    const context::stack_context memory = allocator.allocate();
-    self = context::fiber(std::allocator_arg, context::preallocated(memory.sp, memory.size, memory), allocator,
-                          [this](context::fiber&& from) {
+  explicit Stack(const context::stack_context& memory = Allocate())
+      : notes(static_cast<const char*>(memory.sp) - memory.size, memory.size) {
+    self = context::fiber(std::allocator_arg, context::preallocated(memory.sp, memory.size, memory),
+                          context::protected_fixedsize_stack(kStackBytes), [this](context::fiber&& from) {
+                            notes.AtStack();
                             caller = std::move(from);
                             while (body != nullptr) {
                               (*body)();
@@ -46,11 +50,17 @@ struct Fiber::Stack {
   // Switches from the thread to the stack, until the stack switches back.
   void Enter() {
     Stack* const outer = std::exchange(current, this);
+    notes.ToStack();
     self = std::move(self).resume();
+    notes.AtThread();
     current = outer;
   }
   // Switches from the stack to the thread, until a thread enters again.
-  void Leave() { caller = std::move(caller).resume(); }
+  void Leave() {
+    notes.ToThread();
+    caller = std::move(caller).resume();
+    notes.AtStack();
+  }
   // The same in the middle of a body: the thread continues with other work.
   void LeaveWork() {
     Work* const work = Work::Exchange(nullptr);
@@ -62,6 +72,7 @@ struct Fiber::Stack {
 
   static thread_local Stack* current;  // the stack that this thread runs on; null: its own
 
+  SwitchNotes notes;
   context::fiber self;    // while it does not run
   context::fiber caller;  // while it runs
   const std::function<void()>* body = nullptr;
@@ -99,17 +110,10 @@ class Fiber::Stacks {
   std::vector<std::unique_ptr<Stack>> idle_ BRAID_GUARDED_BY(mu_);
 };
 
-// The sanitizers lose track when stacks are switched.
-bool Fiber::GivesThreadsBack() { return !kSanitized; }
-
 Fiber::~Fiber() { BRAID_ASSERT(stack_ == nullptr); }
 
 bool Fiber::Run(const std::function<void()>& body, std::chrono::microseconds turn) {
   BRAID_ASSERT(stack_ == nullptr);
-  if (!GivesThreadsBack()) {
-    body();
-    return true;
-  }
   stack_ = Stacks::Instance().Take();
   stack_->body = &body;
   stack_->fiber = this;

@@ -57,9 +57,6 @@ class Fiber {
   /// True if GiveWay() would let others go first.
   static bool IsTurnOver();
 
-  /// False in builds with a sanitizer: there a function that parks blocks its thread, and none gives way.
-  static bool GivesThreadsBack();
-
  private:
   friend class Parking;
   struct Stack;

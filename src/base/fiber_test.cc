@@ -65,7 +65,6 @@ TEST(FiberTest, RunsToItsEndWithoutParking) {
 }
 
 TEST(FiberTest, ParksAndGoesOn) {
-  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "under a sanitizer a function that parks blocks its thread";
   int ready = 0;
   Fiber fiber([&] { ++ready; });
   Parking parking;
@@ -97,7 +96,6 @@ TEST(FiberTest, UnparkBeforeParkIsNotLost) {
 }
 
 TEST(FiberTest, GivesWayWhenItsTurnIsOver) {
-  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "under a sanitizer a function that parks blocks its thread";
   int later = 0;
   Fiber fiber([] { FAIL() << "it has not waited"; }, [&] { ++later; });
   bool others_had_their_turn = false;
@@ -136,7 +134,6 @@ TEST(FiberTest, AThreadBlocksWhereAFiberParks) {
 // Many more fibers than threads wait for each other in a ring: each hands a token on to the next, all of them many
 // times.
 TEST(FiberTest, ManyFibersWaitOnFewThreads) {
-  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "under a sanitizer a function that parks blocks its thread";
   constexpr size_t kFibers = 300;
   constexpr int kRounds = 50;
   struct Member {

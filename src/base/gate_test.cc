@@ -97,7 +97,6 @@ TEST_F(GateTest, APassThatIsMovedIsReleasedOnce) {
 }
 
 TEST_F(GateTest, ThoseThatWaitEnterInTheirOrder) {
-  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "requests that wait block their thread in this build";
   Gate::Pass inside = Share();
   Enter("alone", true);
   Enter("b", false);  // there is room, but the one that wants to be alone was first
@@ -123,7 +122,6 @@ TEST_F(GateTest, ThoseThatWaitEnterInTheirOrder) {
 }
 
 TEST_F(GateTest, OneThatGivesUpLetsThoseBehindItIn) {
-  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "requests that wait block their thread in this build";
   Gate::Pass inside = Share();
   Request& alone = Enter("alone", true);
   Enter("b", false);
@@ -134,7 +132,6 @@ TEST_F(GateTest, OneThatGivesUpLetsThoseBehindItIn) {
 }
 
 TEST_F(GateTest, OneThatGivesUpInTheMiddleLeavesTheOrder) {
-  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "requests that wait block their thread in this build";
   Gate::Pass inside = Close();
   Enter("a", false);
   Request& gone = Enter("gone", false);

@@ -257,7 +257,6 @@ INSTANTIATE_TEST_SUITE_P(All, WaitingTest, ::testing::ValuesIn(kPoints),
 
 // As the server runs them: on fibers. One thread is enough for all of them.
 TEST_P(WaitingTest, KeepsNoThread) {
-  if (!Fiber::GivesThreadsBack()) GTEST_SKIP() << "under a sanitizer a function that parks blocks its thread";
   constexpr int kRequests = 5;
   struct Running {
     explicit Running(ReadyQueue& ready) : fiber([this, &ready] { ready.Push(&fiber); }) {}
