@@ -112,7 +112,7 @@ class Fiber::Stacks {
 
 Fiber::~Fiber() { BRAID_ASSERT(stack_ == nullptr); }
 
-bool Fiber::Run(const std::function<void()>& body, std::chrono::microseconds turn) {
+bool Fiber::Run(const std::function<void()>& body, const Turn& turn) {
   BRAID_ASSERT(stack_ == nullptr);
   stack_ = Stacks::Instance().Take();
   stack_->body = &body;
@@ -121,14 +121,14 @@ bool Fiber::Run(const std::function<void()>& body, std::chrono::microseconds tur
   return Enter();
 }
 
-bool Fiber::Resume(std::chrono::microseconds turn) {
+bool Fiber::Resume(const Turn& turn) {
   turn_ = turn;
   return Enter();
 }
 
 bool Fiber::Enter() {
   while (true) {
-    turn_end_ = {};
+    turn_begin_ = {};
     stack_->Enter();
     if (stack_->body == nullptr) {
       Stacks::Instance().Return(std::exchange(stack_, nullptr));
@@ -153,10 +153,10 @@ bool Fiber::IsTurnOver() {
   Fiber& fiber = *stack->fiber;
   const auto now = std::chrono::steady_clock::now();
   // On the first call little has been done yet, so the clock is not read: quick requests never pay for it.
-  if (fiber.turn_end_ == std::chrono::steady_clock::time_point()) {
-    fiber.turn_end_ = now + fiber.turn_;
-  }
-  return now >= fiber.turn_end_;
+  if (fiber.turn_begin_ == std::chrono::steady_clock::time_point()) fiber.turn_begin_ = now;
+  const Turn& turn = fiber.turn_;
+  const bool is_wanted = turn.is_wanted != nullptr && turn.is_wanted->load(std::memory_order_relaxed);
+  return now - fiber.turn_begin_ >= (is_wanted ? turn.at_least : turn.at_most);
 }
 
 void Fiber::GiveWay() {

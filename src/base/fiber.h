@@ -35,6 +35,14 @@ class Parking {
 /// Runs one function after another, each on a stack of its own. One thread at a time uses it.
 class Fiber {
  public:
+  /// How long a function may run before it should give way.
+  struct Turn {
+    std::chrono::microseconds at_most{};
+    /// If given: the turn ends after `at_least` already if this is true then, because more urgent work waits.
+    const std::atomic<bool>* is_wanted = nullptr;
+    std::chrono::microseconds at_least{};
+  };
+
   /// `ready` is called, from any thread, when a parked function can continue: some thread must then call Resume() soon.
   /// `later`, if given, is called when the function has given way to others: Resume() must be called once they have had
   /// their turn.
@@ -44,15 +52,14 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Runs `body` until it ends (true), or parks or gives way (false), which it does when it has had its thread for
-  /// `turn`. It must not throw, and must exist until it has ended.
-  bool Run(const std::function<void()>& body, std::chrono::microseconds turn);
+  /// Runs `body` until it ends (true), or parks or gives way (false), which it does when its `turn` is over. It must
+  /// not throw, and must exist until it has ended.
+  bool Run(const std::function<void()>& body, const Turn& turn);
   /// Continues `body` from where it parked or gave way.
-  bool Resume(std::chrono::microseconds turn);
+  bool Resume(const Turn& turn);
 
-  /// Long-running functions call this now and then. If the fiber has had its thread for a turn, others get theirs, and
-  /// the fiber may continue on another thread: no lock may be held. Does nothing unless called on a fiber with a
-  /// `later`.
+  /// Long-running functions call this now and then. If the turn of the fiber is over, others get theirs, and the fiber
+  /// may continue on another thread: no lock may be held. Does nothing unless called on a fiber with a `later`.
   static void GiveWay();
   /// True if GiveWay() would let others go first.
   static bool IsTurnOver();
@@ -65,10 +72,10 @@ class Fiber {
 
   const std::function<void()> ready_;
   const std::function<void()> later_;
-  std::chrono::steady_clock::time_point turn_end_{};  // zero: it has not asked yet since it was entered
-  std::chrono::microseconds turn_{0};
-  Stack* stack_ = nullptr;      // while something runs
-  Parking* parking_ = nullptr;  // where it parks, from the switch back to the thread on
+  Turn turn_;
+  std::chrono::steady_clock::time_point turn_begin_{};  // zero: it has not asked yet since it was entered
+  Stack* stack_ = nullptr;                              // while something runs
+  Parking* parking_ = nullptr;                          // where it parks, from the switch back to the thread on
 };
 
 }  // namespace braid

@@ -11,7 +11,7 @@
 namespace braid {
 namespace {
 
-constexpr std::chrono::microseconds kTurn{2000};
+constexpr Fiber::Turn kTurn{.at_most = std::chrono::microseconds(2000)};
 
 // Threads that run what is ready, as the server's loops do.
 class ReadyQueue {
@@ -110,6 +110,24 @@ TEST(FiberTest, GivesWayWhenItsTurnIsOver) {
   EXPECT_EQ(later, 2);
   others_had_their_turn = true;
   EXPECT_TRUE(fiber.Resume(kTurn));
+}
+
+TEST(FiberTest, ATurnEndsEarlyWhenOthersWantIt) {
+  int later = 0;
+  std::atomic<bool> is_wanted{false};
+  Fiber fiber([] { FAIL() << "it has not waited"; }, [&] { ++later; });
+  const Fiber::Turn hour{.at_most = std::chrono::hours(1), .is_wanted = &is_wanted};
+  const std::function<void()> body = [&] {
+    for (int i = 0; i < 1000; ++i) Fiber::GiveWay();
+    EXPECT_EQ(later, 0);
+    is_wanted = true;
+    Fiber::GiveWay();
+    is_wanted = false;
+    for (int i = 0; i < 1000; ++i) Fiber::GiveWay();
+    EXPECT_EQ(later, 1);
+  };
+  EXPECT_FALSE(fiber.Run(body, hour));
+  EXPECT_TRUE(fiber.Resume(hour));
 }
 
 TEST(FiberTest, NobodyGivesWayWithoutAFiberOrAPlaceToGoOn) {

@@ -10,7 +10,7 @@
 namespace braid {
 namespace {
 
-constexpr std::chrono::milliseconds kGateTurn{2};
+constexpr Fiber::Turn kGateTurn{.at_most = std::chrono::milliseconds(2)};
 
 // Gives up when it is told to.
 class ImpatientWaiter final : public Waiter {

@@ -32,8 +32,9 @@ const report = (what = 'report') => new Promise((resolve) => {
 setPriority(0, Math.min(19, getPriority() + 10));
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const resident = async (name = 'VmRSS') => 1024 * Number((await readFile(`/proc/${server.pid}/status`, 'utf8')).match(new RegExp(`${name}:\\s+(\\d+)`))[1]);
-const show = (name, { operations, p50, p99, max, errors }) => {
+const show = (name, { operations, p50, p99, max, byOperation, errors }) => {
   console.log(`${name}: ${operations} operations, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, longest ${max.toFixed(0)} ms, ${errors.length} errors`);
+  console.log(`  p50 / p99: ${Object.entries(byOperation).map(([kind, of]) => `${kind} ${of.p50.toFixed(1)} / ${of.p99.toFixed(1)}`).join(', ')}`);
   for (const error of errors.slice(0, 5)) console.log(`  ${error}`);
 };
 
@@ -62,10 +63,10 @@ async function attacker() {
 const watching = (async () => {
   while (Date.now() < until) {
     await pause(Math.min(60_000, until - Date.now() + 1));
-    const { operations, p50, p99, max, errors: seen } = await report();
-    show(`attacked, ${Math.round((await resident()) / MB)} MB`, { operations, p50, p99, max, errors: seen });
-    parts.push({ operations, p99 });
-    errors.push(...seen);
+    const seen = await report();
+    show(`attacked, ${Math.round((await resident()) / MB)} MB`, seen);
+    parts.push(seen);
+    errors.push(...seen.errors);
   }
 })();
 const parts = [];

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kLsid = "{'id': {'$binary': {'base64': 'AAAAAAAAAAAAAAAAAAAAAA==', 'subType': '04'}}}";
 
-constexpr std::chrono::milliseconds kTurn{2};
+constexpr Fiber::Turn kTurn{.at_most = std::chrono::milliseconds(2)};
 
 /// Fibers that can go on.
 class ReadyQueue {

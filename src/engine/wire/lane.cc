@@ -17,6 +17,8 @@ using std::chrono::nanoseconds;
 // After all of them but the last, about 19 ms, a request is among those that run for long.
 constexpr microseconds kTurns[] = {microseconds(500),  microseconds(1000), microseconds(2000), microseconds(5000),
                                    microseconds(5000), microseconds(5000), microseconds(5000)};
+// A turn that others want is not shorter than this: each costs two switches of the stack and two of the queue.
+constexpr microseconds kLeastTurn{500};
 // So much is given past the request that has waited longest, then it is its turn: a quarter of the time at least.
 constexpr microseconds kPreferredMax{15'000};
 
@@ -29,6 +31,12 @@ nanoseconds CpuUsed(clockid_t clock) {
 }  // namespace
 
 microseconds Lane::TurnOf(int turns) { return kTurns[std::min<size_t>(static_cast<size_t>(turns), kLevels - 1)]; }
+
+int Lane::TurnsOf(nanoseconds time) {
+  int turns = 0;
+  for (; turns < static_cast<int>(kLevels) - 1 && time >= TurnOf(turns); ++turns) time -= TurnOf(turns);
+  return turns;
+}
 
 Lane::Lane(const LaneOptions& options) : options_(options) {
   static_assert(std::size(kTurns) == kLevels);
@@ -50,7 +58,7 @@ void Lane::Stop() {
   for (const auto& worker : workers) worker->thread.join();
 }
 
-void Lane::Push(int turns, std::function<void()> stretch) {
+void Lane::Push(int turns, Stretch stretch) {
   BRAID_ASSERT(turns >= 0);
   figures_.waiting.fetch_add(1, std::memory_order_relaxed);
   bool may_take_turn = false;
@@ -58,9 +66,18 @@ void Lane::Push(int turns, std::function<void()> stretch) {
     const MutexLock lock(mu_);
     levels_[std::min<size_t>(static_cast<size_t>(turns), kLevels - 1)].push_back({std::move(stretch), Time::now()});
     ++waiting_;
+    NoteWaiting();
     may_take_turn = MayTakeTurn();
   }
   if (may_take_turn) wake_.NotifyOne();
+}
+
+void Lane::NoteWaiting() {
+  bool wanted = false;
+  for (size_t i = 0; i < kLevels; ++i) {
+    is_wanted_[i].store(wanted, std::memory_order_relaxed);
+    wanted = wanted || !levels_[i].empty();
+  }
 }
 
 bool Lane::MayTakeTurn() const { return waiting_ > 0 && running_ - stuck_ < options_.at_once; }
@@ -80,17 +97,17 @@ void Lane::Run(Worker& worker) {
   while (true) {
     wake_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return stopping_ || MayTakeTurn(); });
     if (stopping_) return;
-    Waiting next = Take();
+    Next next = Take();
     const Time::time_point now = Time::now();
     figures_.waiting.fetch_sub(1, std::memory_order_relaxed);
     figures_.waits.fetch_add(1, std::memory_order_relaxed);
-    figures_.waited_nanos.fetch_add(nanoseconds(now - next.since).count(), std::memory_order_relaxed);
+    figures_.waited_nanos.fetch_add(nanoseconds(now - next.waiting.since).count(), std::memory_order_relaxed);
     worker.since = now;
     worker.cpu = CpuUsed(worker.cpu_clock);
     ++running_;
     lock.Unlock();
-    next.stretch();
-    next.stretch = nullptr;
+    next.waiting.stretch(next.turn);
+    next.waiting.stretch = nullptr;
     lock.Lock();
     --running_;
     worker.since = {};
@@ -99,7 +116,7 @@ void Lane::Run(Worker& worker) {
   }
 }
 
-Lane::Waiting Lane::Take() {
+Lane::Next Lane::Take() {
   const auto is_empty = [](const std::deque<Waiting>& level) { return level.empty(); };
   const auto waits_longer = [](const std::deque<Waiting>& a, const std::deque<Waiting>& b) {
     return !a.empty() && (b.empty() || a.front().since < b.front().since);
@@ -107,11 +124,16 @@ Lane::Waiting Lane::Take() {
   auto level = std::find_if_not(levels_.begin(), levels_.end(), is_empty);
   BRAID_ASSERT(level != levels_.end() && waiting_ > 0);
   const auto longest = std::min_element(levels_.begin(), levels_.end(), waits_longer);
-  if (preferred_ >= kPreferredMax) level = longest;
-  preferred_ = level == longest ? microseconds(0) : preferred_ + TurnOf(static_cast<int>(level - levels_.begin()));
-  Waiting next = std::move(level->front());
+  const bool is_share = preferred_ >= kPreferredMax;  // then it is not cut short either
+  if (is_share) level = longest;
+  const auto index = static_cast<size_t>(level - levels_.begin());
+  const microseconds time = TurnOf(static_cast<int>(index));
+  preferred_ = level == longest ? microseconds(0) : preferred_ + time;
+  Next next{.waiting = std::move(level->front()),
+            .turn = {.at_most = time, .is_wanted = is_share ? nullptr : &is_wanted_[index], .at_least = kLeastTurn}};
   level->pop_front();
   --waiting_;
+  NoteWaiting();
   return next;
 }
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/fiber.h"
 #include "base/mutex.h"
 
 namespace braid::wire {
@@ -33,8 +34,9 @@ struct LaneOptions {
 };
 
 /// A request of a few milliseconds does not queue behind all those that run for seconds, even if those have only begun:
-/// the first turns are short, and a request with fewer turns behind it goes before one with more. The one that has
-/// waited longest still gets its share of the time, whatever comes. Any thread.
+/// the first turns are short, a request with fewer turns behind it goes before one with more, and a turn ends early
+/// when such a request comes. The request that has waited longest still gets its share of the time, whatever comes. Any
+/// thread.
 class Lane {
  public:
   using Time = std::chrono::steady_clock;
@@ -44,10 +46,15 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  /// Queues the next stretch of a request that has had `turns` turns before. It has TurnOf(turns) until it should give
-  /// way.
-  void Push(int turns, std::function<void()> stretch) BRAID_EXCLUDES(mu_);
+  /// Runs a request until its turn is over.
+  using Stretch = std::function<void(const Fiber::Turn& turn)>;
+
+  /// Queues the next stretch of a request that has had `turns` turns before.
+  void Push(int turns, Stretch stretch) BRAID_EXCLUDES(mu_);
+  /// How long the next turn is after so many.
   static std::chrono::microseconds TurnOf(int turns);
+  /// How many turns take `time` together.
+  static int TurnsOf(std::chrono::nanoseconds time);
 
   /// To be called every few milliseconds: lets others go on beside the turns that are stuck. True if some turn is
   /// taken.
@@ -61,8 +68,12 @@ class Lane {
   static constexpr size_t kLevels = 7;  // the last one is for all requests that have had so many turns
 
   struct Waiting {
-    std::function<void()> stretch;
+    Stretch stretch;
     Time::time_point since;
+  };
+  struct Next {
+    Waiting waiting;
+    Fiber::Turn turn;
   };
   struct Worker {
     std::thread thread;
@@ -75,7 +86,8 @@ class Lane {
   void AddWorker() BRAID_REQUIRES(mu_);
   void Run(Worker& worker) BRAID_EXCLUDES(mu_);
   bool MayTakeTurn() const BRAID_REQUIRES(mu_);
-  Waiting Take() BRAID_REQUIRES(mu_);
+  Next Take() BRAID_REQUIRES(mu_);
+  void NoteWaiting() BRAID_REQUIRES(mu_);
   bool IsStuck(const Worker& worker, Time::time_point now) const BRAID_REQUIRES(mu_);
 
   const LaneOptions options_;
@@ -83,6 +95,7 @@ class Lane {
   CondVar wake_;  // a worker: there may be a turn for it
   std::array<std::deque<Waiting>, kLevels> levels_ BRAID_GUARDED_BY(mu_);
   size_t waiting_ BRAID_GUARDED_BY(mu_) = 0;
+  std::array<std::atomic<bool>, kLevels> is_wanted_{};            // a request of a lower level waits
   std::chrono::microseconds preferred_ BRAID_GUARDED_BY(mu_){0};  // turns given past the one that has waited longest
   std::vector<std::unique_ptr<Worker>> workers_ BRAID_GUARDED_BY(mu_);
   size_t running_ BRAID_GUARDED_BY(mu_) = 0;

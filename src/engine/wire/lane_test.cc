@@ -22,7 +22,7 @@ class LaneTest : public testing::Test {
   }
   /// A turn that lasts until the gate opens.
   void Hold() {
-    lane_->Push(0, [this] {
+    lane_->Push(0, [this](const Fiber::Turn&) {
       MutexLock lock(mu_);
       ++held_;
       changed_.NotifyAll();
@@ -30,7 +30,7 @@ class LaneTest : public testing::Test {
     });
   }
   void Push(int turns, char name) {
-    lane_->Push(turns, [this, name] {
+    lane_->Push(turns, [this, name](const Fiber::Turn&) {
       const MutexLock lock(mu_);
       ran_ += name;
       changed_.NotifyAll();
@@ -99,9 +99,51 @@ TEST_F(LaneTest, TurnsGrow) {
   EXPECT_GT(Lane::TurnOf(0), microseconds(0));
 }
 
+TEST_F(LaneTest, TurnsOfATimeAreThoseThatFitIntoIt) {
+  EXPECT_EQ(Lane::TurnsOf(microseconds(0)), 0);
+  std::chrono::microseconds time{0};
+  for (int turns = 0; turns < 6; ++turns) {
+    EXPECT_EQ(Lane::TurnsOf(time), turns);
+    time += Lane::TurnOf(turns);
+    EXPECT_EQ(Lane::TurnsOf(time - microseconds(1)), turns);
+  }
+  EXPECT_EQ(Lane::TurnsOf(hours(1)), 6);  // as old as it gets
+}
+
+TEST_F(LaneTest, ATurnIsWantedWhileARequestWithFewerTurnsWaits) {
+  Start(kOne);
+  lane_->Push(3, [this](const Fiber::Turn& turn) {
+    EXPECT_EQ(turn.at_most, Lane::TurnOf(3));
+    ASSERT_NE(turn.is_wanted, nullptr);
+    EXPECT_LE(turn.at_least, turn.at_most);
+    EXPECT_FALSE(turn.is_wanted->load());
+    Push(4, 'c');
+    Push(3, 'b');
+    EXPECT_FALSE(turn.is_wanted->load());
+    Push(2, 'a');
+    EXPECT_TRUE(turn.is_wanted->load());
+  });
+  Open();
+  EXPECT_EQ(Ran(3), "abc");
+}
+
+TEST_F(LaneTest, AShareOfTheTimeIsNotCutShort) {
+  Start(kOne);
+  bool was_cut_short = true;
+  lane_->Push(100, [&](const Fiber::Turn& turn) {
+    was_cut_short = turn.is_wanted != nullptr;
+    const MutexLock lock(mu_);
+    ran_ += 'x';
+  });
+  for (int i = 0; i < 40; ++i) Push(0, '.');
+  Open();
+  EXPECT_EQ(Ran(41), std::string(30, '.') + "x" + std::string(10, '.'));
+  EXPECT_FALSE(was_cut_short);
+}
+
 TEST_F(LaneTest, AStretchMayPushTheNext) {
   Start(kOne);
-  lane_->Push(0, [this] { Push(1, 'b'); });
+  lane_->Push(0, [this](const Fiber::Turn&) { Push(1, 'b'); });
   Open();
   EXPECT_EQ(Ran(1), "b");
   EXPECT_EQ(lane_->figures().waiting.load(), 0);
@@ -131,7 +173,7 @@ TEST_F(LaneTest, OneMoreRunsForEachThatIsStuckAndNoMoreAfterwards) {
   std::atomic<int> running{0};
   std::atomic<int> most{0};
   for (int i = 0; i < 200; ++i) {
-    lane_->Push(0, [&] {
+    lane_->Push(0, [&](const Fiber::Turn&) {
       most = std::max(most.load(), ++running);
       std::this_thread::yield();
       --running;

@@ -17,7 +17,8 @@ namespace asio = boost::asio;
 
 constexpr size_t kReadAtOnceMax = 64 * 1024;  // a small message: parsing it is not worth another stack
 constexpr size_t kUnpackedAtOnceMax = 1 << 20;
-constexpr uint64_t kMovedMin = 64 * 1024;  // of a message or reply between two looks; less is a stalled client
+constexpr size_t kReadOnLoopMax = 256 * 1024;  // a larger message takes milliseconds, and its request many more
+constexpr uint64_t kMovedMin = 64 * 1024;      // of a message or reply between two looks; less is a stalled client
 
 bool IsHandshake(std::string_view command) {
   return command == "hello" || command == "isMaster" || command == "ismaster";
@@ -196,7 +197,13 @@ bool Session::Run() {
   }
   const bool ran = running_.exchange(true, std::memory_order_relaxed);
   BRAID_ASSERT(!ran && !begun_);  // one request at a time
-  lane_turns_ = 0;
+  lane_turns_ = Lane::TurnsOf(lane_past_);
+  lane_time_ = {};
+  lane_since_ = {};
+  if (unread_.size() > kReadOnLoopMax) {
+    RunInLane();
+    return false;
+  }
   return RunOnLoop();
 }
 
@@ -209,7 +216,7 @@ bool Session::RunOnLoop() {
     RunInLane();
     return false;
   }
-  const bool ended = RunStretch(host_.loops().first_turn());
+  const bool ended = RunStretch({.at_most = host_.loops().first_turn()});
   if (taken) loop.GiveBack();
   return ended;
 }
@@ -219,16 +226,24 @@ bool Session::IsQuick() const {
   return unread_.empty() && (!exchange_.error().ok() || host_.handler().IsQuick(exchange_.request()));
 }
 
-bool Session::RunStretch(std::chrono::microseconds turn) {
+bool Session::RunStretch(const Fiber::Turn& turn) {
   const Loops::Busy busy(host_.loops());
   return std::exchange(begun_, true) ? fiber_.Resume(turn) : fiber_.Run(answer_, turn);
 }
 
 void Session::RunInLane() {
-  const int turns = lane_turns_++;
-  host_.loops().lane().Push(turns, [this, turns] {
-    if (RunStretch(Lane::TurnOf(turns))) asio::post(socket_.get_executor(), [this] { Answered(); });
+  LeaveLane();
+  host_.loops().lane().Push(lane_turns_++, [this](const Fiber::Turn& turn) {
+    lane_since_ = Lane::Time::now();
+    if (RunStretch(turn)) asio::post(socket_.get_executor(), [this] { Answered(); });
   });
+}
+
+// The stretch in the lane, if it was one, has ended.
+void Session::LeaveLane() {
+  if (lane_since_ == Lane::Time::time_point()) return;
+  lane_time_ += Lane::Time::now() - lane_since_;
+  lane_since_ = {};
 }
 
 void Session::Answer() {
@@ -239,6 +254,8 @@ void Session::Answer() {
   } catch (...) {  // no exception can leave the fiber; the coroutine throws it again
     failure_ = std::current_exception();
   }
+  LeaveLane();
+  lane_past_ = std::max(lane_past_ * 7 / 8, lane_time_);
   running_.store(false, std::memory_order_relaxed);
   begun_ = false;
 }
@@ -254,6 +271,7 @@ Task Session::AwaitAnswer() {
 }
 
 void Session::Continue() {
+  lane_since_ = {};  // it has waited
   if (RunOnLoop()) Answered();
 }
 

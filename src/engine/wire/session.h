@@ -68,6 +68,7 @@ class Session {
 
  private:
   enum class Sent { kAll, kSome, kFailed };
+  static constexpr std::chrono::microseconds kNewcomerPast{10'000};
 
   static Task Serve(std::unique_ptr<Session> session);
   Task AwaitDurable();
@@ -84,8 +85,9 @@ class Session {
   bool Run();
   bool RunOnLoop();
   bool IsQuick() const;
-  bool RunStretch(std::chrono::microseconds turn);
+  bool RunStretch(const Fiber::Turn& turn);
   void RunInLane();
+  void LeaveLane();
   void Answer();
   void Answered();
   Task AwaitAnswer();
@@ -118,9 +120,14 @@ class Session {
   uint64_t moved_before_ = UINT64_MAX;         // of CloseIfStalled: nothing to compare with
   std::atomic<bool> running_{false};           // a request is being run
   bool begun_ = false;                         // so far that its fiber can be resumed
-  int lane_turns_ = 0;                         // that the request has had in the lane
-  size_t sent_ = 0;                            // bytes of the reply
-  bool working_ = false;                       // has sent more than a handshake; counted in loop_->working
+  int lane_turns_ = 0;                         // that the request has had in the lane, or is taken to have had
+  // Time in the lane: of the request, and of the longest request of late. A connection that is new has not shown yet
+  // that its requests are short.
+  std::chrono::nanoseconds lane_time_{0};
+  std::chrono::nanoseconds lane_past_ = kNewcomerPast;
+  std::chrono::steady_clock::time_point lane_since_{};  // when the stretch in the lane began; zero: it is not there
+  size_t sent_ = 0;                                     // bytes of the reply
+  bool working_ = false;                                // has sent more than a handshake; counted in loop_->working
 };
 
 }  // namespace braid::wire
