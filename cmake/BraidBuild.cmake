@@ -3,7 +3,8 @@
 find_program(CCACHE ccache)
 if(CCACHE)
   # Paths relative to the checkout, and no build folder in the key: so that every build folder and every clone shares results.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  # Which headers a file includes is learnt from the compiler (DEPEND), so that a cold build does not preprocess everything twice.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 ${CCACHE})
   # No __FILE__ and no debug information names the checkout either.
   add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 endif()
@@ -34,7 +35,7 @@ endif()
 # code: a name that is private to a file is unique in its library. scripts/steps/tidy compiles every source but the tests alone, so that none
 # lives off its neighbours' includes.
 option(BRAID_UNITY "Compile several files of a folder as one" ON)
-set(BRAID_UNITY_FILES 12 CACHE STRING "How many files are compiled as one, at most")
+set(BRAID_UNITY_FILES 20 CACHE STRING "How many files are compiled as one, at most")
 # compile_together(target): all of its sources were listed.
 function(compile_together target)
   if(BRAID_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -45,7 +46,8 @@ function(compile_together target)
 endfunction()
 
 # braid_library(name DEPS a b … [FOLDERS x y …]): every .cc beside the calling CMakeLists.txt (and in the named sub-folders)
-# becomes the library `name`; every *_test.cc becomes the test program `name_test`, found test by test by CTest.
+# becomes the library `name`; every *_test.cc becomes the test program `name_test`, which is one test of CTest: a process for each
+# of its cases would take longer to start than most of them take to run.
 function(braid_library name)
   cmake_parse_arguments(ARG "" "" "DEPS;TEST_DEPS;FOLDERS" ${ARGN})
   set(patterns *.cc)
@@ -69,6 +71,9 @@ function(braid_library name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE ${name} braid_testing GTest::gmock GTest::gtest_main ${ARG_TEST_DEPS})
     compile_together(${name}_test)
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    # The code that is tested is optimised as in the program; the tests' own code is not worth the compiler's time.
+    target_compile_options(${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+    add_test(NAME ${name}_test COMMAND ${name}_test --gtest_brief=1)
+    set_tests_properties(${name}_test PROPERTIES TIMEOUT 900)
   endif()
 endfunction()
