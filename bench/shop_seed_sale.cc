@@ -2,8 +2,8 @@
 #include "bench/shop_seed_sale.h"
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid::bench {
 namespace {

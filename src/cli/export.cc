@@ -9,7 +9,7 @@
 #include "cli/subcommands.h"
 #include "cli/transfer/exporter.h"
 #include "cli/transfer/progress.h"
-#include "client/command.h"
+#include "client/handles.h"
 
 namespace braid::cli {
 namespace {

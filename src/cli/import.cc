@@ -8,7 +8,7 @@
 #include "cli/subcommands.h"
 #include "cli/transfer/importer.h"
 #include "cli/transfer/progress.h"
-#include "client/command.h"
+#include "client/handles.h"
 
 namespace braid::cli {
 namespace {

@@ -14,7 +14,6 @@
 #include "cli/pace.h"
 #include "cli/subcommands.h"
 #include "cli/transfer/progress.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/strings.h"
 #include "cli/demo/load.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 

@@ -1,8 +1,8 @@
 #include "services/schema/actual.h"
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid::schema {
 namespace {
