@@ -12,7 +12,6 @@
 #include "braid/timeline.h"
 #include "client/fields.h"
 #include "client/handles.h"
-#include "embedded/testing/flaky_clients.h"
 #include "embedded/testing/stores.h"
 
 namespace braid::timeline {
