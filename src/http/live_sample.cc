@@ -7,7 +7,6 @@
 #include "client/fields.h"
 #include "client/handles.h"
 #include "http/api.h"
-#include "http/live_services.h"
 
 namespace braid::http {
 namespace {

@@ -4,9 +4,8 @@
 #include "client/handles.h"
 #include "http/api.h"
 #include "http/app.h"
-#include "http/engine_metrics.h"
+#include "http/metrics.h"
 #include "http/routes.h"
-#include "http/service_metrics.h"
 
 namespace braid::http {
 namespace {
