@@ -15,7 +15,6 @@
 #include "base/strings.h"
 #include "braid/clock.h"
 #include "client/handles.h"
-#include "patterns/timeline/remove.h"
 
 namespace braid::timeline {
 namespace {
