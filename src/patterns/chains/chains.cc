@@ -3,7 +3,6 @@
 #include "base/strings.h"
 #include "client/fields.h"
 #include "client/handles.h"
-#include "patterns/chains/halt.h"
 #include "patterns/chains/hash.h"
 #include "patterns/chains/log.h"
 #include "patterns/chains/parts.h"
