@@ -11,7 +11,7 @@
 #include "cli/explorer/common.h"
 #include "cli/interrupt.h"
 #include "cli/transfer/progress.h"
-#include "services/explorer/source/node_server.h"
+#include "services/explorer/source/chain_node.h"
 
 namespace braid::cli::explorer {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/shop/actions.h"
 #include "cli/shop/line_runner.h"
 #include "cli/transfer/lines.h"
-#include "services/shop/operations.h"
+#include "services/shop/json.h"
 
 namespace braid::cli::shop {
 namespace {
