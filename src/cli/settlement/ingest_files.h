@@ -7,7 +7,7 @@
 
 #include "cli/files_read.h"
 #include "cli/settlement/summary.h"
-#include "services/settlement/migration/watch.h"
+#include "services/settlement/migration/state.h"
 
 namespace braid::cli::settlement {
 
