@@ -6,7 +6,6 @@
 
 #include "base/strings.h"
 #include "bench/ledger_runs.h"
-#include "bench/ledger_window.h"
 #include "client/fields.h"
 #include "client/handles.h"
 

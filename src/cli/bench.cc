@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/strings.h"
-#include "bench/report.h"
 #include "bench/suite.h"
 #include "braid/embedded.h"
 #include "cli/common_options.h"
