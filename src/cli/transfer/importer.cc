@@ -5,7 +5,6 @@
 
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "cli/transfer/bulk.h"
 #include "client/handles.h"
 
 namespace braid::transfer {
