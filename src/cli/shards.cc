@@ -4,8 +4,8 @@
 
 #include "base/strings.h"
 #include "braid/embedded.h"
-#include "cli/advise/candidates.h"
-#include "cli/advise/report.h"
+#include "cli/advise/advice.h"
+#include "cli/advise/rating.h"
 #include "cli/advise/source.h"
 #include "cli/common_options.h"
 #include "cli/interrupt.h"
