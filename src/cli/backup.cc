@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 #include "base/utc_text.h"
-#include "cli/backup/receive.h"
+#include "cli/backup/reach.h"
 #include "cli/backup/source.h"
 #include "cli/backup/target.h"
 #include "cli/common_options.h"
