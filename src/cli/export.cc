@@ -5,7 +5,7 @@
 
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/subcommands.h"
 #include "cli/transfer/exporter.h"
 #include "cli/transfer/progress.h"

@@ -8,7 +8,7 @@
 #include "cli/advise/rating.h"
 #include "cli/advise/source.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/subcommands.h"
 #include "cli/transfer/progress.h"
 #include "engine/bson/json.h"

@@ -10,7 +10,7 @@
 #include "cli/explorer/common.h"
 #include "cli/explorer/epoch_reader.h"
 #include "cli/explorer/resume.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/transfer/progress.h"
 
 namespace braid::cli::explorer {

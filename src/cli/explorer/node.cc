@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/transfer/progress.h"
 #include "services/explorer/source/chain_node.h"
 

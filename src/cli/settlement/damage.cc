@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
-#include "cli/pace.h"
+#include "cli/job_report.h"
 #include "cli/settlement/actions.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/json.h"

@@ -1,6 +1,6 @@
 // braid settlement follow: one process that keeps the views up to the log while others write it (C8).
 #include "cli/settlement/follow.h"
-#include "cli/pace.h"
+#include "cli/job_report.h"
 #include "cli/patience.h"
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,6 @@
 
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
 #include "cli/settlement/damage.h"
 #include "cli/transfer/progress.h"
 

@@ -8,8 +8,7 @@
 
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
-#include "cli/pace.h"
+#include "cli/job_report.h"
 #include "cli/patience.h"
 #include "cli/settlement/follow.h"
 #include "cli/settlement/ingest_files.h"

@@ -1,5 +1,5 @@
 #include "cli/settlement/summary.h"
-#include "cli/reasons.h"
+#include "cli/job_report.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,9 +1,11 @@
-#include "cli/pace.h"
+#include "cli/job_report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "base/strings.h"
 
 namespace braid::cli {
 namespace {
@@ -15,6 +17,24 @@ std::string Grouped(int64_t number) {
   std::string text = fmt::format("{}", number);
   for (size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, " ");
   return text;
+}
+
+// Without the parts that differ from line to line: digits and quoted text.
+std::string KindOf(const std::string& reason) {
+  std::string kind;
+  char quote = 0;
+  for (const char c : reason) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+      continue;
+    }
+    if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c < '0' || c > '9') {
+      kind += c;
+    }
+  }
+  return quote == 0 ? kind : reason;
 }
 
 }  // namespace
@@ -41,6 +61,27 @@ std::string Pace::ToString(int64_t done, std::optional<double> share, Clock::tim
   }
   samples_.push_back({now, done, share.value_or(0)});
   return text;
+}
+
+bool Reasons::Add(const std::string& reason) {
+  std::string kind = KindOf(reason);
+  if (kinds_.size() >= kShownMax && !kinds_.contains(kind)) {
+    ++others_;
+    return false;
+  }
+  Kind& entry = kinds_[std::move(kind)];
+  if (++entry.count > 1) return false;
+  entry.first = reason;
+  return true;
+}
+
+std::vector<std::string> Reasons::Repeated() const {
+  std::vector<std::string> lines;
+  for (const auto& [kind, entry] : kinds_) {
+    if (entry.count > 1) lines.push_back(StrCat("and ", entry.count - 1, " more: ", entry.first));
+  }
+  if (others_ > 0) lines.push_back(StrCat("and ", others_, " more for other reasons"));
+  return lines;
 }
 
 }  // namespace braid::cli
