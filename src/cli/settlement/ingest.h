@@ -1,10 +1,14 @@
-// The summary of `braid settlement ingest`: the number of each outcome, and the errors.
+// What `braid settlement ingest` is made of: the summary, which has the number of each outcome and the errors, and
+// outputs from files and standard input.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
 #include "base/mutex.h"
+#include "cli/files_read.h"
+#include "services/settlement/migration/state.h"
 #include "services/settlement/service.h"
 #include "services/settlement/views/views.h"
 
@@ -49,5 +53,11 @@ class Summary {
 };
 
 std::string Describe(const braid::settlement::Totals& totals);
+
+/// Submits every line of every file, and waits for the answers. Ends early when `stop` becomes true, even while the
+/// store does not answer (its writers are ended then), when the store has failed for good and when a migration begins.
+Status IngestFiles(braid::settlement::Settlement& settlement, const std::vector<std::string>& files,
+                   braid::settlement::migration::MigrationWatch& watch, const std::atomic<bool>& stop, FilesRead& read,
+                   Summary& summary);
 
 }  // namespace braid::cli::settlement
