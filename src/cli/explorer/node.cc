@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
 #include "cli/patience.h"
 #include "cli/transfer/progress.h"

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
 #include "cli/patience.h"
 #include "cli/transfer/progress.h"

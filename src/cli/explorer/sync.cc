@@ -8,7 +8,6 @@
 
 #include "base/random.h"
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
 #include "cli/patience.h"
 #include "cli/transfer/progress.h"

@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
 #include "cli/patience.h"
 #include "cli/transfer/progress.h"

@@ -1,4 +1,5 @@
-// Epochs of files, one JSON object per line, parsed ahead by a thread of its own.
+// What `braid explorer import` is made of: epochs of files, one JSON object per line, parsed ahead by a thread of its
+// own; and where a stopped import continues, which is how many of its epochs have led to the present chain.
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "braid/status.h"
 #include "cli/transfer/lines.h"
 #include "services/explorer/epoch.h"
+#include "services/explorer/explorer.h"
 
 namespace braid::cli::explorer {
 
@@ -66,5 +68,19 @@ class EpochReader {
   bool closing_ BRAID_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
+
+/// The first epochs of some files.
+struct EpochsBefore {
+  int64_t epochs = 0;
+  int64_t blocks = 0;
+  int64_t transactions = 0;
+};
+
+/// Epochs that lead from the first one of the files to the tip, by every switch of the pivot on the way. Importing them
+/// again would pop the chain and grow it again, or fail where a switch is older than the history, only to end at the
+/// same tip. None if the tip is not in the files, if an epoch on the way does not fit to those before it, or for
+/// standard input and pipes, which can be read once only. The last time that the files lead to the tip counts.
+Result<EpochsBefore> EpochsThatLedTo(braid::explorer::Explorer& explorer, const braid::explorer::At& tip,
+                                     const std::vector<std::string>& files, const std::atomic<bool>& stop);
 
 }  // namespace braid::cli::explorer
