@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 #include "services/staking/audit.h"
 #include "services/staking/generator.h"
 #include "services/staking/ingestor.h"

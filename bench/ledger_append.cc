@@ -6,9 +6,8 @@
 
 #include "base/strings.h"
 #include "bench/ledger_runs.h"
-#include "bench/ledger_window.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid::bench {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "bench/ledger_runs.h"
-#include "bench/ledger_window.h"
 #include "services/settlement/generator.h"
 #include "services/settlement/listener.h"
 

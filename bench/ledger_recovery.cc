@@ -8,7 +8,6 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "bench/ledger_runs.h"
-#include "bench/ledger_window.h"
 #include "services/settlement/generator.h"
 #include "services/settlement/views/views.h"
 

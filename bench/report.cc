@@ -1,4 +1,5 @@
-#include "bench/report.h"
+// The figures for people (a table) and for programs (one JSON object).
+#include "bench/suite.h"
 
 #include <fmt/format.h>
 

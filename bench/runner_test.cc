@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/testing/testing.h"
-#include "bench/report.h"
+#include "bench/suite.h"
 
 namespace braid::bench {
 namespace {

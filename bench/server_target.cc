@@ -2,8 +2,8 @@
 #include "base/strings.h"
 #include "bench/target.h"
 #include "braid/clients.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid::bench {
 namespace {

@@ -9,7 +9,6 @@
 #include "bench/ledger_runs.h"
 #include "bench/shop_runs.h"
 #include "braid/clock.h"
-#include "client/command.h"
 #include "client/handles.h"
 #include "services/shop/collections.h"
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "bench/shop.h"
+#include "braid/clients.h"
+#include "client/handles.h"
 #include "services/shop/shop.h"
 
 namespace braid::bench {
@@ -73,5 +75,32 @@ Status MeasureSale(Clients& clients, const ShopBenchOptions& options, ShopSaleRo
 /// Readings of a catalogue with a given number of products, which exist already.
 Status MeasureCatalogue(Clients& clients, const ShopBenchOptions& options, uint64_t products,
                         const std::function<void(const ShopCatalogueRow&)>& on_row);
+
+/// The flash sale as the original design would run it, for comparison with the service's: sells one unit per buyer of
+/// one product: finds its stock, decides here, and writes without a condition, durably.
+/// Two sellers that read the same stock both sell. One thread.
+class SeedSeller {
+ public:
+  /// `increments`: writes the stock by $inc; otherwise by $set of the expected rest.
+  SeedSeller(Clients& clients, const std::string& database, bool increments);
+  /// Creates the product, with `units` units, in collections of its own that are sharded as the design says.
+  static Status Prepare(Clients& clients, const std::string& database, int64_t units);
+
+  /// False: nothing is left.
+  Result<bool> Buy(uint64_t buyer);
+  /// The two steps of Buy(), between which others may do the same.
+  Result<int64_t> ReadStock();
+  Status SellUnit(uint64_t buyer, int64_t seen);
+  Result<int64_t> CountOrders();
+
+ private:
+  Status WriteStock(int64_t seen);
+  Status InsertOrder(uint64_t buyer);
+
+  Client client_;
+  client::CollectionPtr products_;
+  client::CollectionPtr orders_;
+  const bool increments_;
+};
 
 }  // namespace braid::bench

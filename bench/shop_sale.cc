@@ -1,7 +1,6 @@
 // A flash sale: many buyers at once want one unit each of one product that has fewer.
 #include "base/strings.h"
 #include "bench/shop_runs.h"
-#include "bench/shop_seed_sale.h"
 
 namespace braid::bench {
 namespace {

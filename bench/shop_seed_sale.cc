@@ -1,9 +1,9 @@
 // The flash sale as the seed would run it: the client finds the stock, decides, and writes without a condition.
-#include "bench/shop_seed_sale.h"
+#include "bench/shop_runs.h"
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid::bench {
 namespace {

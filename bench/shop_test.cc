@@ -3,7 +3,6 @@
 
 #include "bench/ledger_runs.h"
 #include "bench/shop_runs.h"
-#include "bench/shop_seed_sale.h"
 #include "client/handles.h"
 #include "embedded/testing/stores.h"
 #include "services/shop/collections.h"

@@ -5,7 +5,6 @@
 #include "base/strings.h"
 #include "bench/ledger_runs.h"
 #include "bench/shop_runs.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 #include "services/shop/collections.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/record.h"
+#include "bench/workload.h"
 #include "braid/status.h"
 
 namespace braid::bench {

@@ -7,11 +7,10 @@
 #include <filesystem>
 
 #include "base/strings.h"
-#include "bench/report.h"
 #include "bench/suite.h"
 #include "braid/embedded.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/subcommands.h"
 #include "client/server_process.h"
 

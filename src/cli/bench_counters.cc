@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "bench/counters.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/subcommands.h"
 #include "client/handles.h"
 

@@ -12,7 +12,7 @@
 #include "base/strings.h"
 #include "bench/explorer.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/subcommands.h"
 
 namespace braid::cli {

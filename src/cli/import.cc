@@ -4,11 +4,11 @@
 
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/subcommands.h"
 #include "cli/transfer/importer.h"
 #include "cli/transfer/progress.h"
-#include "client/command.h"
+#include "client/handles.h"
 
 namespace braid::cli {
 namespace {

@@ -12,7 +12,6 @@
 #include "services/explorer/collections.h"
 #include "services/explorer/explorer.h"
 #include "services/schema/schema.h"
-#include "services/settlement/collections.h"
 #include "services/settlement/service.h"
 #include "services/shop/collections.h"
 #include "services/shop/shop.h"

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "cli/subcommands.h"
 #include "client/handles.h"
-#include "client/json_output.h"
 
 // Read by jemalloc: large replies come and go, and giving their memory back to the kernel each time costs more than
 // they do. Memory that was not reused for two seconds is returned by a thread of jemalloc's: an idle server would keep

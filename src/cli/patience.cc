@@ -1,6 +1,7 @@
 #include "cli/patience.h"
 
 #include <mongoc/mongoc.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,6 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+std::atomic<bool> stopped{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
 constexpr milliseconds kLookEvery(50);  // a signal handler can set a flag, but not wake us
 constexpr milliseconds kPingEvery(250);
 constexpr int32_t kPingTimeoutMs = 1000;
@@ -28,6 +32,20 @@ int64_t SecondsSince(steady_clock::time_point time) {
 }
 
 }  // namespace
+
+const std::atomic<bool>& StopOnInterrupt() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { stopped = true; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  struct sigaction hang_up {};
+  sigaction(SIGHUP, nullptr, &hang_up);
+  if (hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // ignored under nohup
+  signal(SIGUSR1, SIG_IGN);  // reopens a server's log file; there is none here
+  return stopped;
+}
 
 // Asks the server now and then, on a thread of its own that may wait for it.
 class Patience::Pinger {

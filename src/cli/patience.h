@@ -1,4 +1,5 @@
-// Patience: the messages of a command while it waits for an unreachable server or for its own end after Ctrl-C.
+// Ctrl-C and SIGTERM as a flag, for jobs that end in an orderly way; and Patience: the messages of a command while it
+// waits for an unreachable server or for its own end after Ctrl-C.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,10 @@
 #include "base/mutex.h"
 
 namespace braid::cli {
+
+/// From here on the first SIGINT, SIGTERM or SIGHUP sets the flag that is returned, and the second ends the process as
+/// usual. SIGUSR1, which asks a server to reopen its log file, is ignored.
+const std::atomic<bool>& StopOnInterrupt();
 
 struct PatienceOptions {
   /// The flag of StopOnInterrupt(); null: Ctrl-C ends the process as usual.

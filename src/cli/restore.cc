@@ -10,11 +10,10 @@
 #include "braid/embedded.h"
 #include "cli/backup/files.h"
 #include "cli/backup/source.h"
-#include "cli/interrupt.h"
-#include "cli/pace.h"
+#include "cli/job_report.h"
+#include "cli/patience.h"
 #include "cli/subcommands.h"
 #include "cli/transfer/progress.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 

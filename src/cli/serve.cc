@@ -8,8 +8,6 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "cli/config.h"
-#include "cli/notify.h"
-#include "cli/reload.h"
 #include "cli/serve_args.h"
 #include "cli/serving.h"
 #include "cli/subcommands.h"

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
-#include "cli/advise/advise.h"
-#include "cli/advise/report.h"
+#include "cli/advise/advice.h"
+#include "cli/advise/source.h"
 #include "embedded/engine_clients.h"
 #include "http/app.h"
 

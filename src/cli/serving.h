@@ -1,9 +1,12 @@
-// Serving: a store served on both ports, from its opening to an orderly end.
+// Serving: a store served on both ports, from its opening to an orderly end; and the report of its state to the service
+// manager, by systemd's protocol for services of Type=notify.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/backup/reach.h"
 #include "cli/serve_args.h"
@@ -13,6 +16,13 @@
 #include "engine/wire/server.h"
 
 namespace braid::cli {
+
+/// Sends `state`, such as "READY=1", to the socket that $NOTIFY_SOCKET names, as sd_notify(3) does. Does nothing if
+/// there is none; never waits, and ignores a socket that cannot be reached.
+void NotifyServiceManager(std::string_view state);
+
+/// CLOCK_MONOTONIC, which goes with RELOADING=1.
+int64_t MonotonicMicros();
 
 /// One thread at a time.
 class Serving {

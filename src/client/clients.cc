@@ -1,7 +1,6 @@
 #include "braid/clients.h"
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/handles.h"
 
 namespace braid {

@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "base/log.h"
-#include "client/json_output.h"
 
 namespace braid::client {
 namespace {
@@ -65,6 +64,24 @@ std::string ToJson(const bson_t& document) {
 Result<BsonPtr> ParseJson(std::string_view text) {
   BRAID_TRY(const Document parsed, Document::FromJson(text));
   return BsonPtr(bson_copy(parsed.get()));
+}
+
+Result<BsonPtr> RunCommand(mongoc_client_t* client, const char* database, const bson_t* command) {
+  bson_error_t error{};
+  bson_t raw;
+  const bool ok = mongoc_client_command_simple(client, database, command, nullptr, &raw, &error);
+  BsonPtr reply(bson_copy(&raw));
+  bson_destroy(&raw);
+  if (!ok) return FromError(error);
+  return reply;
+}
+
+Status DropCollection(mongoc_client_t* client, const std::string& database, const std::string& collection) {
+  Bson command;
+  BSON_APPEND_UTF8(command.get(), "drop", collection.c_str());
+  const auto reply = RunCommand(client, database.c_str(), command.get());
+  if (reply.ok() || reply.error().code() == Code::kNamespaceNotFound) return {};
+  return reply.error();
 }
 
 }  // namespace braid::client

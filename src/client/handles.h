@@ -1,4 +1,5 @@
-// Owners of libmongoc's objects, and its errors as Status.
+// Owners of libmongoc's objects, its errors as Status, commands that many callers run, and documents as JSON, of which
+// the program prints one per command (F4).
 #pragma once
 
 #include <mongoc/mongoc.h>
@@ -98,5 +99,17 @@ void PrintJson(const Bson& document);
 
 /// Extended JSON to BSON; kFailedToParse.
 Result<BsonPtr> ParseJson(std::string_view text);
+
+/// Runs a command on a database and gives its reply.
+Result<BsonPtr> RunCommand(mongoc_client_t* client, const char* database, const bson_t* command);
+
+/// Drops a collection; OK if there is none.
+Status DropCollection(mongoc_client_t* client, const std::string& database, const std::string& collection);
+
+/// PrintJson() was called, or MarkJsonPrinted(). The program's end asks: a command that failed before printing an
+/// object prints one with the error.
+bool JsonPrinted();
+/// For commands that write their object piece by piece.
+void MarkJsonPrinted();
 
 }  // namespace braid::client

@@ -9,8 +9,8 @@
 #include "base/strings.h"
 #include "base/testing/testing.h"
 #include "braid/transaction.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid {
 namespace {

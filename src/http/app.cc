@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "http/lines.h"
+#include "http/message.h"
 #include "http/web.h"
 
 namespace braid::http {

@@ -1,4 +1,5 @@
-#include "http/openapi.h"
+// The page that shows the OpenAPI document.
+#include "http/routes.h"
 
 namespace braid::http {
 

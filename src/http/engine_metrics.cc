@@ -1,4 +1,5 @@
-#include "http/engine_metrics.h"
+// The figures of the store as metrics. The engine counts; this only converts them to Prometheus's format.
+#include "http/metrics.h"
 
 #include <fmt/format.h>
 

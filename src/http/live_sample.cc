@@ -4,10 +4,9 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 #include "http/api.h"
-#include "http/live_services.h"
 
 namespace braid::http {
 namespace {

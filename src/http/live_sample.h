@@ -41,4 +41,7 @@ struct LatencyBucket {
 /// bound; 0 if there are none. The buckets are ascending.
 int64_t PercentileOf(const std::vector<LatencyBucket>& buckets, double fraction);
 
+/// A JSON object with a field per service, null where the store has none of its data.
+std::string LiveServices(Api& api);
+
 }  // namespace braid::http

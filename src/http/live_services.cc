@@ -1,9 +1,11 @@
-#include "http/live_services.h"
+// The four services at a glance, for a sample.
+#include "http/live_sample.h"
 
 #include <algorithm>
 
 #include "base/strings.h"
 #include "client/handles.h"
+#include "http/api.h"
 #include "services/explorer/json.h"
 #include "services/shop/collections.h"
 #include "services/staking/queries.h"

@@ -1,5 +1,7 @@
-// Metrics in the text format of Prometheus, and the figures of the HTTP server itself.
+// Metrics in the text format of Prometheus: the figures of the HTTP server itself, of the store and of the services.
 #pragma once
+
+#include <bson/bson.h>
 
 #include <array>
 #include <atomic>
@@ -16,6 +18,8 @@
 #include "http/server.h"
 
 namespace braid::http {
+
+class Api;
 
 /// Writes families of samples: https://prometheus.io/docs/instrumenting/exposition_formats/
 class Exposition {
@@ -64,5 +68,13 @@ class HttpMetrics {
   std::map<std::tuple<std::string, std::string, unsigned>, uint64_t> requests_ BRAID_GUARDED_BY(mu_);
   std::map<std::string, Histogram> durations_ BRAID_GUARDED_BY(mu_);
 };
+
+/// The figures of the store, which the engine has counted; `server_status` is the reply of the command serverStatus.
+void WriteEngineMetrics(const bson_t& server_status, Exposition& out);
+
+/// The explorer's progress and the state of the settlement log's chains, read from the store. A service that the store
+/// does not have gives families without samples, and one that cannot be read is skipped: the other metrics are
+/// especially useful then.
+void WriteServiceMetrics(Api& api, Exposition& out);
 
 }  // namespace braid::http

@@ -1,4 +1,5 @@
-#include "http/openapi.h"
+// The OpenAPI document of a table of routes.
+#include "http/routes.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "http/openapi.h"
+#include "http/routes.h"
 
 #include <gtest/gtest.h>
 #include <simdjson.h>
@@ -8,7 +8,7 @@
 
 #include "base/strings.h"
 #include "http/app.h"
-#include "http/lines.h"
+#include "http/message.h"
 #include "http/metrics.h"
 
 namespace braid::http {

@@ -1,12 +1,11 @@
 // The routes for operators: health, metrics and the list of routes.
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 #include "http/api.h"
 #include "http/app.h"
-#include "http/engine_metrics.h"
+#include "http/metrics.h"
 #include "http/routes.h"
-#include "http/service_metrics.h"
 
 namespace braid::http {
 namespace {

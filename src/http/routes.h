@@ -1,16 +1,23 @@
-// The tables of routes, one for each service, and what they share.
+// The tables of routes, one for each service, what they share, and the OpenAPI 3.1 document that is made from them.
 #pragma once
 
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/handles.h"
-#include "http/openapi.h"
 #include "http/route.h"
 
 namespace braid::http {
+
+/// A named schema, in JSON.
+struct Schema {
+  std::string_view name;
+  std::string_view json;
+};
+std::span<const Schema> AllSchemas();
 
 std::span<const Route> StakingRoutes();
 std::span<const Schema> StakingSchemas();
@@ -44,5 +51,10 @@ struct LinePage {
 };
 /// NDJSON of a whole list, page by page, so that memory does not grow with it.
 Response LinesResponse(std::function<Result<LinePage>(const std::string& after)> page, std::string after);
+
+std::string OpenApiDocument(std::span<const Route> routes, std::span<const Schema> schemas);
+
+/// A page without anything from elsewhere that reads /openapi.json and shows it.
+std::string_view DocumentationPage();
 
 }  // namespace braid::http

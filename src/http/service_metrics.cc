@@ -1,8 +1,10 @@
-#include "http/service_metrics.h"
+// Figures of the services as metrics.
+#include "http/metrics.h"
 
 #include <algorithm>
 #include <optional>
 
+#include "http/api.h"
 #include "services/explorer/source/sync_status.h"
 
 namespace braid::http {

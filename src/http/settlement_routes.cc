@@ -10,7 +10,7 @@
 #include "patterns/chains/hash.h"
 #include "services/settlement/checkpoints.h"
 #include "services/settlement/json.h"
-#include "services/settlement/migration/watch.h"
+#include "services/settlement/migration/state.h"
 #include "services/settlement/views/look_up.h"
 
 namespace braid::http {

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 #include "http/api.h"
 #include "http/routes.h"
 

@@ -1,13 +1,10 @@
 // The storefront over HTTP (B2): products, carts, checkout, orders and reports. A route is one of the shop's operations
-// (services/shop/operations.h), its fields taken from the path, the query, the header and the body.
+// (services/shop/json.h), its fields taken from the path, the query, the header and the body.
 #include "base/strings.h"
 #include "http/api.h"
 #include "http/routes.h"
+#include "services/shop/json.h"
 #include "services/shop/json_request.h"
-#include "services/shop/json_response.h"
-#include "services/shop/operations.h"
-#include "services/shop/report_json.h"
-#include "services/shop/storefront.h"
 
 namespace braid::http {
 namespace {

@@ -1,13 +1,18 @@
-// Advice: the ratings of all candidates and their context, which the reports show.
+// Advice: the ratings of all candidates and their context; as a recommendation, for people (a table and prose) and for
+// programs (one JSON object).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "braid/clients.h"
 #include "cli/advise/rating.h"
 
 namespace braid::advise {
+
+struct Place;
 
 /// A unique index of the collection, as listIndexes has it.
 struct UniqueIndex {
@@ -45,5 +50,17 @@ std::vector<std::string> Commands(const Advice& advice);
 std::string Percent(double share);
 /// "12345", "2.5": with a fraction only if it is a small number that has one.
 std::string Quantity(double value);
+
+/// A line about the input, the table, the recommendation and its commands.
+std::string ToText(const Advice& advice);
+
+/// One object; docs/tools.md describes its fields. Names are never changed, only added.
+std::string ToJson(const Advice& advice);
+
+/// The advice for a collection, for any caller with clients of its store. Rates the keys that the documents suggest,
+/// and the operations if the server has recorded any. Looks at `sample` documents at most. kNamespaceNotFound if the
+/// collection has none.
+Result<Advice> AdviseCollection(Clients& clients, const Place& place, size_t sample, size_t shards,
+                                const std::atomic<bool>& stop);
 
 }  // namespace braid::advise

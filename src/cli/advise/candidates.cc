@@ -1,4 +1,5 @@
-#include "cli/advise/candidates.h"
+// Candidates: the shard keys worth rating when none are given.
+#include "cli/advise/rating.h"
 
 #include <algorithm>
 #include <map>

@@ -4,8 +4,7 @@
 
 #include "base/strings.h"
 #include "base/testing/testing.h"
-#include "cli/advise/candidates.h"
-#include "cli/advise/report.h"
+#include "cli/advise/advice.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 

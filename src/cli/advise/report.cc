@@ -1,4 +1,5 @@
-#include "cli/advise/report.h"
+// The advice for people and for programs.
+#include "cli/advise/advice.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/strings.h"
 #include "cli/advise/source.h"
-#include "client/command.h"
+#include "client/handles.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/bson/number.h"

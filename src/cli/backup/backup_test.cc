@@ -6,9 +6,8 @@
 #include "base/random.h"
 #include "base/strings.h"
 #include "base/testing/testing.h"
-#include "cli/backup/list.h"
+#include "cli/backup/format.h"
 #include "cli/backup/source.h"
-#include "cli/backup/tar.h"
 #include "cli/backup/target.h"
 
 namespace braid::backup {

@@ -1,9 +1,11 @@
-#include "cli/backup/receive.h"
+// Receiving a backup: the server's stream of files into a target.
+#include "cli/backup/target.h"
 
 #include <optional>
 
 #include "base/strings.h"
 #include "cli/backup/files.h"
+#include "cli/backup/reach.h"
 #include "client/fields.h"
 #include "client/handles.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/strings.h"
-#include "cli/backup/tar.h"
+#include "cli/backup/format.h"
 #include "cli/backup/target.h"
 
 namespace braid::backup {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/backup/files.h"
-#include "cli/backup/list.h"
+#include "cli/backup/format.h"
 
 namespace braid::backup {
 

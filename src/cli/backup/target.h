@@ -1,22 +1,25 @@
 // Targets: the places that `braid backup` writes to. A directory holds several backups, each complete by itself:
 //
 //   TARGET/lock                       one backup is written at a time
-//   TARGET/backup-000007/BACKUP       the list of its files with their checksums (list.h)
+//   TARGET/backup-000007/BACKUP       the list of its files with their checksums (format.h)
 //   TARGET/backup-000007/000123.sst   a table, hard-linked to the same table of the backup before, if that had it
 //   TARGET/incomplete-…               one that is being written or removed; the next backup removes what is left of it
 //
 // A file TARGET.tar is one backup, the list at its end.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/backup/list.h"
+#include "cli/backup/format.h"
 
 namespace braid::backup {
+
+struct ReachedStore;
 
 /// A backup of a target directory.
 struct FoundBackup {
@@ -65,5 +68,19 @@ class Target {
 Result<std::unique_ptr<Target>> OpenDirectoryTarget(const std::filesystem::path& directory,
                                                     const TargetOptions& options);
 Result<std::unique_ptr<Target>> OpenArchiveTarget(const std::filesystem::path& file);
+
+/// Of a backup that is being received. Any thread may read them meanwhile.
+struct BackupFigures {
+  std::atomic<uint64_t> bytes_total{0};
+  std::atomic<uint64_t> bytes_done{0};    // copied or shared
+  std::atomic<uint64_t> bytes_copied{0};  // of these
+  std::atomic<uint64_t> files_copied{0};
+  std::atomic<uint64_t> files_shared{0};
+};
+
+/// Receives a backup, the server's stream of files (engine/commands/admin/backup.cc), into a target. Everything but the
+/// end: the target is to be finished with the list. kInterrupted once the flag is set.
+Result<BackupList> ReceiveBackup(const ReachedStore& store, Target& target, const std::atomic<bool>& stop,
+                                 BackupFigures& figures);
 
 }  // namespace braid::backup

@@ -1,6 +1,6 @@
 // The load of the block explorer: a chain that grows and now and then switches its pivot.
 #include "base/strings.h"
-#include "cli/demo/load.h"
+#include "cli/demo/loads.h"
 #include "services/explorer/explorer.h"
 #include "services/explorer/source/chain_generator.h"
 

@@ -1,7 +1,6 @@
 #include "cli/demo/journal.h"
 
 #include "braid/clock.h"
-#include "client/command.h"
 #include "client/handles.h"
 
 namespace braid::cli::demo {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "cli/demo/load.h"
+#include "cli/demo/loads.h"
 #include "cli/demo/shop_catalogue.h"
 
 namespace braid::cli::demo {

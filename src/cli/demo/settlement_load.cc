@@ -5,7 +5,7 @@
 #include "base/strings.h"
 #include "braid/checkpoint.h"
 #include "braid/clock.h"
-#include "cli/demo/load.h"
+#include "cli/demo/loads.h"
 #include "cli/demo/settlement_writers.h"
 #include "services/settlement/checkpoints.h"
 #include "services/settlement/generator.h"

@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "cli/demo/load.h"
-#include "client/command.h"
+#include "cli/demo/loads.h"
 #include "client/fields.h"
 #include "client/handles.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "base/strings.h"
-#include "cli/demo/load.h"
+#include "cli/demo/loads.h"
 #include "cli/demo/shop_catalogue.h"
 
 namespace braid::cli::demo {

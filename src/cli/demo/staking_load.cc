@@ -1,6 +1,6 @@
 // The load of the staking statistics: events with duplicates, and unbonded ones that come before their active.
 #include "base/strings.h"
-#include "cli/demo/load.h"
+#include "cli/demo/loads.h"
 #include "services/staking/generator.h"
 #include "services/staking/ingestor.h"
 

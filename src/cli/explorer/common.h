@@ -1,5 +1,5 @@
-// Shared by the subcommands of `braid explorer`: options, the open index, the options of a generated chain, and the
-// printing of answers.
+// The subcommands of `braid explorer`, one file each but for the queries that differ in little, and what they share:
+// options, the open index, the options of a generated chain, and the printing of answers.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "braid/embedded.h"
+#include "cli/subcommands.h"
 #include "client/handles.h"
 #include "services/explorer/explorer.h"
 #include "services/explorer/json.h"
@@ -18,6 +19,26 @@ class App;
 }  // namespace CLI
 
 namespace braid::cli::explorer {
+
+Action SetUpAccount(CLI::App& app);
+Action SetUpBlock(CLI::App& app);
+Action SetUpBlockTransactions(CLI::App& app);
+Action SetUpBlocks(CLI::App& app);
+Action SetUpEpoch(CLI::App& app);
+Action SetUpGenerate(CLI::App& app);
+Action SetUpImport(CLI::App& app);
+Action SetUpLatest(CLI::App& app);
+Action SetUpMiner(CLI::App& app);
+Action SetUpMiners(CLI::App& app);
+Action SetUpNode(CLI::App& app);
+Action SetUpPivot(CLI::App& app);
+Action SetUpPop(CLI::App& app);
+Action SetUpReorgs(CLI::App& app);
+Action SetUpStatus(CLI::App& app);
+Action SetUpSync(CLI::App& app);
+Action SetUpTransaction(CLI::App& app);
+Action SetUpTransactions(CLI::App& app);
+Action SetUpVerify(CLI::App& app);
 
 using braid::explorer::AppendAt;
 using braid::explorer::AppendOptional;

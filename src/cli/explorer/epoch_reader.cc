@@ -1,4 +1,5 @@
-#include "cli/explorer/epoch_reader.h"
+// Epochs of files, parsed ahead by a thread of its own.
+#include "cli/explorer/import.h"
 
 #include <chrono>
 #include <utility>

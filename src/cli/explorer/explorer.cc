@@ -1,7 +1,7 @@
 // braid explorer: the index behind a block explorer.
 #include <CLI/CLI.hpp>
 
-#include "cli/explorer/actions.h"
+#include "cli/explorer/common.h"
 
 namespace braid::cli {
 namespace explorer {

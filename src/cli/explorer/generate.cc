@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <deque>
 
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
 
 namespace braid::cli::explorer {

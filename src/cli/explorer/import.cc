@@ -6,11 +6,9 @@
 #include <span>
 
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
-#include "cli/explorer/epoch_reader.h"
-#include "cli/explorer/resume.h"
-#include "cli/interrupt.h"
+#include "cli/explorer/import.h"
+#include "cli/patience.h"
 #include "cli/transfer/progress.h"
 
 namespace braid::cli::explorer {

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
 
 namespace braid::cli::explorer {

@@ -7,11 +7,10 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/transfer/progress.h"
-#include "services/explorer/source/node_server.h"
+#include "services/explorer/source/chain_node.h"
 
 namespace braid::cli::explorer {
 namespace {

@@ -2,9 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/transfer/progress.h"
 
 namespace braid::cli::explorer {

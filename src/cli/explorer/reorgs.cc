@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/utc_text.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
 #include "services/explorer/json.h"
 

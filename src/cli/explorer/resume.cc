@@ -1,4 +1,5 @@
-#include "cli/explorer/resume.h"
+// Where a stopped import continues: how many of its epochs have led to the present chain.
+#include "cli/explorer/import.h"
 
 #include <simdjson.h>
 

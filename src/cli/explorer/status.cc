@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
 #include "services/explorer/source/sync_status.h"
 

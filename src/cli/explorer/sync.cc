@@ -8,9 +8,8 @@
 
 #include "base/random.h"
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/transfer/progress.h"
 
 namespace braid::cli::explorer {

@@ -5,9 +5,8 @@
 #include <atomic>
 
 #include "base/strings.h"
-#include "cli/explorer/actions.h"
 #include "cli/explorer/common.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/transfer/progress.h"
 
 namespace braid::cli::explorer {

@@ -1,12 +1,25 @@
-// The subcommands of `braid settlement`: one file each.
+// The subcommands of `braid settlement`: one file each, and what they share.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "braid/chains.h"
 #include "cli/subcommands.h"
 #include "client/handles.h"
 #include "services/settlement/service.h"
+
+namespace CLI {
+class Option;
+}
+
+namespace braid::settlement {
+class Follower;
+struct FollowerFigures;
+struct ViewProgress;
+}  // namespace braid::settlement
 
 namespace braid::cli::settlement {
 
@@ -53,5 +66,30 @@ inline constexpr size_t kTextBytesMax = 128u << 20;
 
 /// Milliseconds since 1970 as "2024-05-01T12:00:00Z", in the years 1970 to 9999: the nearest of them.
 std::string Time(int64_t millis);
+
+/// Verifies the chains with a line of progress.
+Result<VerifyReport> VerifyWithProgress(Chains& chains, VerifyOptions options);
+/// damage: [{symbol_id, output_seq, what}] (F4).
+void AppendTo(client::Bson& json, const std::vector<ChainDamage>& damage);
+/// ok, symbols, records, payload_bytes, damaged, damage (F4).
+void AppendTo(client::Bson& json, const VerifyReport& report);
+/// To standard output.
+void PrintText(const VerifyReport& report);
+/// OK if nothing is damaged.
+Status ToStatus(const VerifyReport& report);
+
+/// How many transactions side by side write the views.
+CLI::Option* AddWorkersOption(CLI::App& app, const std::string& name, uint32_t& workers);
+
+/// A follower that names damage and failures on standard error.
+Result<std::unique_ptr<braid::settlement::Follower>> StartFollower(Clients& clients, const Common& common,
+                                                                   uint32_t workers);
+
+/// "views at output 17, 0 records behind", and why if the store fails.
+std::string Describe(const braid::settlement::FollowerFigures& figures);
+/// "balances (balances, generation 2): up to output 17, 0 records behind"
+std::string Describe(const braid::settlement::ViewProgress& view);
+/// views: [{view, collection, generation, applied_seq, records, behind}] (F4).
+void AppendTo(client::Bson& json, const std::vector<braid::settlement::ViewProgress>& views);
 
 }  // namespace braid::cli::settlement

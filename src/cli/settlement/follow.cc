@@ -1,8 +1,4 @@
 // braid settlement follow: one process that keeps the views up to the log while others write it (C8).
-#include "cli/settlement/follow.h"
-#include "cli/pace.h"
-#include "cli/patience.h"
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -10,9 +6,11 @@
 
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
-#include "cli/settlement/damage.h"
+#include "cli/job_report.h"
+#include "cli/patience.h"
+#include "cli/settlement/actions.h"
 #include "cli/transfer/progress.h"
+#include "services/settlement/views/follower.h"
 
 namespace braid::cli::settlement {
 

@@ -8,14 +8,13 @@
 
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
-#include "cli/pace.h"
+#include "cli/job_report.h"
 #include "cli/patience.h"
-#include "cli/settlement/follow.h"
-#include "cli/settlement/ingest_files.h"
-#include "cli/settlement/summary.h"
+#include "cli/settlement/actions.h"
+#include "cli/settlement/ingest.h"
 #include "cli/transfer/progress.h"
 #include "services/settlement/listener.h"
+#include "services/settlement/views/follower.h"
 
 namespace braid::cli::settlement {
 namespace {

@@ -1,4 +1,5 @@
-#include "cli/settlement/ingest_files.h"
+// Outputs from files and standard input.
+#include "cli/settlement/ingest.h"
 
 #include <chrono>
 #include <thread>

@@ -8,8 +8,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
-#include "cli/pace.h"
+#include "cli/job_report.h"
 #include "cli/patience.h"
 #include "cli/transfer/progress.h"
 

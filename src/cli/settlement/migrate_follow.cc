@@ -6,7 +6,6 @@
 
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
 #include "cli/patience.h"
 #include "cli/settlement/migrate.h"
 #include "cli/transfer/progress.h"

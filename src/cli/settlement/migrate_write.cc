@@ -10,7 +10,6 @@
 #include "base/random.h"
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
 #include "cli/patience.h"
 #include "cli/settlement/migrate.h"
 #include "cli/transfer/lines.h"

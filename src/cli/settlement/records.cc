@@ -8,7 +8,7 @@
 #include "cli/common_options.h"
 #include "cli/patience.h"
 #include "cli/settlement/actions.h"
-#include "client/json_output.h"
+#include "client/handles.h"
 #include "services/settlement/json.h"
 
 namespace braid::cli::settlement {

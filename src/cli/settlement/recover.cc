@@ -9,13 +9,11 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
-#include "cli/pace.h"
+#include "cli/job_report.h"
 #include "cli/patience.h"
 #include "cli/settlement/actions.h"
-#include "cli/settlement/damage.h"
-#include "cli/settlement/follow.h"
 #include "cli/transfer/progress.h"
+#include "services/settlement/views/follower.h"
 #include "services/settlement/views/recovery.h"
 
 namespace braid::cli::settlement {

@@ -8,9 +8,10 @@
 #include "braid/clock.h"
 #include "cli/common_options.h"
 #include "cli/patience.h"
-#include "cli/settlement/follow.h"
+#include "cli/settlement/actions.h"
 #include "patterns/chains/hash.h"
 #include "services/settlement/json.h"
+#include "services/settlement/views/follower.h"
 
 namespace braid::cli::settlement {
 namespace {

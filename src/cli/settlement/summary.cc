@@ -1,13 +1,12 @@
-#include "cli/settlement/summary.h"
-#include "cli/reasons.h"
-
+// The summary of `braid settlement ingest`: the number of each outcome, and the errors.
 #include <algorithm>
 #include <tuple>
 
 #include "base/mutex.h"
 #include "base/strings.h"
+#include "cli/job_report.h"
 #include "cli/settlement/actions.h"
-#include "cli/settlement/follow.h"
+#include "cli/settlement/ingest.h"
 #include "cli/transfer/progress.h"
 #include "client/handles.h"
 

@@ -7,11 +7,11 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/shop/actions.h"
 #include "cli/shop/line_runner.h"
 #include "cli/transfer/lines.h"
-#include "services/shop/operations.h"
+#include "services/shop/json.h"
 
 namespace braid::cli::shop {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/shop/actions.h"
 #include "cli/shop/retail_csv.h"
 #include "cli/transfer/progress.h"

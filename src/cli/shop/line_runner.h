@@ -12,7 +12,7 @@
 
 #include "base/mutex.h"
 #include "braid/status.h"
-#include "services/shop/operations.h"
+#include "services/shop/json.h"
 
 namespace braid::cli::shop {
 

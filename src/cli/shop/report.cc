@@ -9,7 +9,7 @@
 #include "cli/common_options.h"
 #include "cli/shop/actions.h"
 #include "client/handles.h"
-#include "services/shop/report_json.h"
+#include "services/shop/json.h"
 
 namespace braid::cli::shop {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "base/strings.h"
 #include "cli/common_options.h"
-#include "cli/interrupt.h"
 #include "cli/staking/actions.h"
 #include "cli/transfer/exporter.h"
 #include "cli/transfer/progress.h"

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/strings.h"
-#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/staking/actions.h"
 #include "cli/transfer/lines.h"
 #include "cli/transfer/progress.h"

@@ -1,4 +1,5 @@
-#include "cli/transfer/bulk.h"
+// One batch of documents as one request to the server.
+#include "cli/transfer/importer.h"
 
 #include "base/strings.h"
 

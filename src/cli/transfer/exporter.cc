@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/strings.h"
-#include "client/command.h"
+#include "client/handles.h"
 
 namespace braid::transfer {
 namespace {

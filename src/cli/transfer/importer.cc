@@ -5,8 +5,7 @@
 
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "cli/transfer/bulk.h"
-#include "client/command.h"
+#include "client/handles.h"
 
 namespace braid::transfer {
 namespace {

@@ -1,9 +1,10 @@
-// Documents from a reader into a collection.
+// Documents from a reader into a collection, in batches of which each is one request to the server.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "braid/clients.h"
@@ -53,5 +54,22 @@ Status Import(Clients& clients, Reader& reader, const ImportOptions& options, Im
 
 /// "majority", a number, or a document; kBadValue.
 Result<client::WriteConcernPtr> ParseWriteConcern(const std::string& text);
+
+struct Batch {
+  std::vector<Item> items;
+  size_t bytes = 0;
+};
+
+struct BatchOutcome {
+  /// Done without an error; of an ordered batch, those before the first error.
+  size_t done = 0;
+  /// By index in the batch.
+  std::vector<std::pair<size_t, std::string>> failures;
+  /// The whole request failed: nothing is known about the documents.
+  Status fatal;
+};
+
+/// Sends the batch: unordered, so that one document that fails does not hold up the rest, unless order is kept.
+BatchOutcome SendBatch(mongoc_collection_t* collection, const Batch& batch, const ImportOptions& options);
 
 }  // namespace braid::transfer

@@ -10,7 +10,6 @@
 
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "cli/transfer/unpack.h"
 
 namespace braid::transfer {
 namespace {

@@ -1,4 +1,5 @@
-#include "cli/transfer/unpack.h"
+// Bytes that may be packed, unpacked as they come.
+#include "cli/transfer/lines.h"
 
 #include <zlib.h>
 #include <zstd.h>

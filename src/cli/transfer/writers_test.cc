@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "base/testing/testing.h"
-#include "cli/transfer/bulk.h"
 #include "cli/transfer/exporter.h"
+#include "cli/transfer/importer.h"
 #include "cli/transfer/progress.h"
 #include "cli/transfer/reader.h"
 

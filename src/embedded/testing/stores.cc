@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/strings.h"
 #include "braid/embedded.h"
-#include "client/command.h"
+#include "client/handles.h"
 #include "client/server_process.h"
 
 namespace braid::test {

@@ -5,8 +5,8 @@
 
 #include "base/assert.h"
 #include "base/strings.h"
-#include "patterns/chains/halt.h"
 #include "patterns/chains/hash.h"
+#include "patterns/chains/parts.h"
 #include "patterns/chains/stored_tree.h"
 
 namespace braid {

@@ -1,13 +1,14 @@
-#include "patterns/chains/chain_draft.h"
+// ChainDraft: judges records against a chain, and keeps what is new until the commit.
+#include "patterns/chains/append.h"
 
 #include <algorithm>
 
 #include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
-#include "patterns/chains/halt.h"
 #include "patterns/chains/hash.h"
 #include "patterns/chains/log.h"
+#include "patterns/chains/parts.h"
 
 namespace braid::chains {
 namespace {

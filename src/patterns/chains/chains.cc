@@ -1,9 +1,8 @@
 #include "braid/chains.h"
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
-#include "patterns/chains/halt.h"
+#include "client/handles.h"
 #include "patterns/chains/hash.h"
 #include "patterns/chains/log.h"
 #include "patterns/chains/parts.h"

@@ -6,7 +6,6 @@
 #include "base/big_endian.h"
 #include "base/strings.h"
 #include "braid/checkpoint.h"
-#include "patterns/chains/checkpoint_json.h"
 #include "patterns/chains/merkle.h"
 #include "patterns/chains/signing.h"
 

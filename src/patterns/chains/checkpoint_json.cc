@@ -1,11 +1,11 @@
-#include "patterns/chains/checkpoint_json.h"
+// JSON of checkpoints and proofs.
+#include "patterns/chains/checkpoint.h"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "base/strings.h"
-#include "patterns/chains/checkpoint.h"
 #include "patterns/chains/signing.h"
 
 namespace braid::checkpoint_json {

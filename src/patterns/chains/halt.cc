@@ -1,4 +1,5 @@
-#include "patterns/chains/halt.h"
+// Why a chain is halted, in its head and in the document of its head.
+#include "patterns/chains/parts.h"
 
 #include <algorithm>
 

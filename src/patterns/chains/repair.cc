@@ -8,7 +8,6 @@
 #include "base/strings.h"
 #include "braid/transaction.h"
 #include "client/fields.h"
-#include "patterns/chains/halt.h"
 #include "patterns/chains/hash.h"
 #include "patterns/chains/log.h"
 #include "patterns/chains/parts.h"

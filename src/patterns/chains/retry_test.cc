@@ -1,7 +1,7 @@
 // A store that fails: batches are tried again and nothing passes them (C4).
 #include <thread>
 
-#include "embedded/testing/flaky_clients.h"
+#include "embedded/testing/stores.h"
 #include "patterns/chains/testing.h"
 
 namespace braid::chains {

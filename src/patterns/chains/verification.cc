@@ -1,7 +1,7 @@
 // Chains::Verify: finds the chains, verifies each one (if the store's files are damaged, the parts that can still be
 // read), compares the stored nodes of its tree with the tree computed from its records, and finally checks the records
 // that chains share.
-#include "patterns/chains/verification.h"
+#include "patterns/chains/verify.h"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,6 @@
 #include "patterns/chains/hash.h"
 #include "patterns/chains/log.h"
 #include "patterns/chains/stored_tree.h"
-#include "patterns/chains/verify.h"
 
 namespace braid::chains {
 namespace {

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 #include "patterns/counters/ids.h"

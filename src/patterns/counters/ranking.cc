@@ -12,7 +12,6 @@
 #include <unordered_set>
 
 #include "braid/counters.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 #include "patterns/counters/ids.h"

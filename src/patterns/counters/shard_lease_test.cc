@@ -8,7 +8,6 @@
 #include "braid/counters.h"
 #include "client/fields.h"
 #include "client/handles.h"
-#include "embedded/testing/flaky_clients.h"
 #include "embedded/testing/stores.h"
 
 namespace braid {

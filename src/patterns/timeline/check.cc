@@ -1,12 +1,13 @@
-#include "patterns/timeline/check.h"
+// CheckDocuments: whether the documents of an epoch are what its record says.
+#include "patterns/timeline/verify.h"
 
 #include <algorithm>
 #include <set>
 
 #include "base/strings.h"
 #include "client/fields.h"
-#include "patterns/timeline/digest.h"
 #include "patterns/timeline/state.h"
+#include "patterns/timeline/sums.h"
 
 namespace braid::timeline {
 namespace {

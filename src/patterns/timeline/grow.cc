@@ -2,8 +2,8 @@
 // An epoch that is too large for that is stored in several. The transaction of the plan only marks the head with
 // `growing`, a number and a token. Each further one checks the token, stores some documents and changes the head, and
 // the last one stores the record, moves the tip and removes the mark. Readers ignore what is beyond the tip. If a crash
-// ends this, or another process grows or pops meanwhile, the mark becomes `removing` and the documents go (remove.h); a
-// Grow() that finds its token gone plans again.
+// ends this, or another process grows or pops meanwhile, the mark becomes `removing` and the documents go (remove.cc);
+// a Grow() that finds its token gone plans again.
 #include "patterns/timeline/grow.h"
 
 #include <algorithm>
@@ -15,7 +15,6 @@
 #include "base/strings.h"
 #include "braid/clock.h"
 #include "client/handles.h"
-#include "patterns/timeline/remove.h"
 
 namespace braid::timeline {
 namespace {

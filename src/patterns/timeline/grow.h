@@ -1,4 +1,5 @@
-// Growing a timeline: an epoch of a Growth in memory, before it is stored, and one call of Timeline::Grow().
+// Changing a timeline: an epoch of a Growth in memory, before it is stored, one call of Timeline::Grow(), and the
+// removal of documents beyond the tip.
 #pragma once
 
 #include <chrono>
@@ -12,8 +13,8 @@
 
 #include "base/backoff.h"
 #include "braid/timeline.h"
-#include "patterns/timeline/digest.h"
 #include "patterns/timeline/state.h"
+#include "patterns/timeline/sums.h"
 
 namespace braid::timeline {
 
@@ -66,5 +67,12 @@ class Grower {
   Backoff backoff_{kPatience, 256 * kPatience};
   std::chrono::milliseconds patience_{0};  // with the other process that took the mark away; doubles with every loss
 };
+
+/// Removes the documents beyond the tip of an epoch that was never completed or is being removed; does nothing if the
+/// head is clean. Any number of processes may do it at once; a Grow() that was adding the epoch starts again.
+Status Clean(Clients& clients, const TimelineOptions& options);
+
+/// Removes the documents that have the mark `epoch`, all of them.
+Status RemoveEpoch(Transaction& transaction, const TimelineOptions& options, int64_t epoch);
 
 }  // namespace braid::timeline

@@ -1,7 +1,7 @@
 // Removing epochs: Clean() removes what is beyond the tip in as many transactions as it takes. PopTo() removes the
 // newest epochs, each in one transaction; the documents of an epoch that is too large are removed by further
 // transactions: they are beyond the tip by then, and invisible.
-#include "patterns/timeline/remove.h"
+#include "patterns/timeline/grow.h"
 
 #include <algorithm>
 

@@ -6,7 +6,6 @@
 #include "base/strings.h"
 #include "base/testing/testing.h"
 #include "client/handles.h"
-#include "patterns/timeline/digest.h"
 
 namespace braid::timeline {
 namespace {

@@ -10,10 +10,8 @@
 #include "base/strings.h"
 #include "braid/clock.h"
 #include "braid/timeline.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
-#include "embedded/testing/flaky_clients.h"
 #include "embedded/testing/stores.h"
 
 namespace braid::timeline {

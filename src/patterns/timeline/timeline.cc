@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 #include "patterns/timeline/state.h"

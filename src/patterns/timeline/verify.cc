@@ -6,7 +6,6 @@
 
 #include "base/strings.h"
 #include "client/fields.h"
-#include "patterns/timeline/check.h"
 
 namespace braid::timeline {
 namespace {

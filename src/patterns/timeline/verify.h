@@ -1,14 +1,26 @@
-// Verifier: one call of Timeline::Verify(). Goes up the chain, some epochs per transaction.
+// Verifier: one call of Timeline::Verify(). Goes up the chain, some epochs per transaction, and compares the documents
+// of each with its record.
 #pragma once
 
 #include <deque>
 #include <string>
 #include <vector>
 
+#include "braid/timeline.h"
 #include "client/handles.h"
 #include "patterns/timeline/state.h"
 
 namespace braid::timeline {
+
+/// An epoch with its documents, as Verify() finds them.
+struct StoredEpoch {
+  bool has_before = true;  // the record of the epoch before is there, or this is the first
+  const EpochDocuments& documents;
+  std::string_view computed_before;  // the digest of the epoch before, computed from the documents
+};
+
+/// Tells every difference to `damage` and gives the digest, computed from the documents.
+std::string CheckDocuments(const TimelineOptions& options, const StoredEpoch& epoch, const Timeline::OnDamage& damage);
 
 /// The most damages that are kept, for one epoch and in all.
 inline constexpr int64_t kDamageMax = 1000;

@@ -1,4 +1,5 @@
-#include "services/explorer/answers.h"
+// Stored documents as the answers of queries.
+#include "services/explorer/queries.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,10 +1,9 @@
 // What queries are given and what they answer, without a store: arguments, cursors, documents.
-#include "services/explorer/answers.h"
+#include "services/explorer/queries.h"
 
 #include "base/strings.h"
 #include "base/testing/testing.h"
 #include "services/explorer/collections.h"
-#include "services/explorer/paging.h"
 
 namespace braid::explorer {
 namespace {

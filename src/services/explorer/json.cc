@@ -4,7 +4,7 @@
 
 #include "base/strings.h"
 #include "base/utc_text.h"
-#include "services/explorer/paging.h"
+#include "services/explorer/queries.h"
 
 namespace braid::explorer {
 namespace {

@@ -1,4 +1,5 @@
-#include "services/explorer/paging.h"
+// The arguments of a query.
+#include "services/explorer/queries.h"
 
 #include <algorithm>
 #include <charconv>

@@ -6,10 +6,9 @@
 
 #include "base/strings.h"
 #include "client/fields.h"
-#include "services/explorer/answers.h"
 #include "services/explorer/collections.h"
 #include "services/explorer/explorer.h"
-#include "services/explorer/paging.h"
+#include "services/explorer/queries.h"
 
 namespace braid::explorer {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/assert.h"
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 #include "services/schema/examine.h"
 
 namespace braid::schema {

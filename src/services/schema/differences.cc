@@ -1,4 +1,5 @@
-#include "services/schema/differences.h"
+// Where two documents differ, field by field.
+#include "services/schema/examine.h"
 
 #include <algorithm>
 #include <string_view>

@@ -4,7 +4,6 @@
 
 #include "base/strings.h"
 #include "client/fields.h"
-#include "services/schema/differences.h"
 
 namespace braid::schema {
 namespace {

@@ -1,9 +1,13 @@
-// Compares a spec with the state of a store.
+// Compares a spec with the state of a store, and documents field by field.
 #pragma once
 
-#include "services/schema/actual.h"
+#include <mongoc/mongoc.h>
+
+#include <string>
+#include <vector>
+
+#include "services/schema/collection.h"
 #include "services/schema/schema.h"
-#include "services/schema/wanted.h"
 
 namespace braid::schema {
 
@@ -19,5 +23,22 @@ std::vector<Finding> Adapt(const StoreKind& kind, Wanted& wanted);
 
 /// A finding for each item of the spec: as specified, missing or different. Does not access the store.
 std::vector<Finding> Examine(const Wanted& wanted, const Actual& actual);
+
+struct FieldDifference {
+  std::string path;      // with dots
+  std::string expected;  // JSON; empty: there is no such field
+  std::string found;
+};
+
+/// Compares by meaning: the order of fields does not count, nor whether a number is stored as int32, int64 or double,
+/// nor the order of the keywords' lists that are sets (required, enum, bsonType, type). Paths begin with `path`.
+std::vector<FieldDifference> FindDifferences(const bson_t& expected, const bson_t& found, const std::string& path);
+
+/// Equal with regard to the order of the fields, as it counts in the keys of an index or a shard key.
+bool SameKeys(const bson_t& a, const bson_t& b);
+
+/// A whole document, or one value of it, as relaxed Extended JSON.
+std::string JsonOf(const bson_t& document);
+std::string JsonOf(const bson_iter_t& value);
 
 }  // namespace braid::schema

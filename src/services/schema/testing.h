@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "client/command.h"
+#include "client/handles.h"
 #include "embedded/testing/stores.h"
 #include "services/schema/schema.h"
 

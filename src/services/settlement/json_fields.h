@@ -1,4 +1,5 @@
 // Reads JSON strictly: every field must be known, unique and of its type; an error names the field by its whole path.
+// Payloads in their one spelling are read without a JSON parser. Inside this folder only.
 #pragma once
 
 #include <simdjson.h>
@@ -96,5 +97,10 @@ std::optional<int64_t> LocateSequenceOf(json::element document);
 Status AppendCanonical(json::element value, const Where& where, int depth, std::string& out);
 /// With its quotation marks.
 void AppendText(std::string_view text, std::string& out);
+
+/// True if the text is a payload in its one spelling and consists only of what nearly all of them have: strings of
+/// ASCII without escapes, integers of up to 18 digits, an `input` of one level. Then `output` is what
+/// OutputParser::Parse() would give. False does not mean that the text is invalid: the full parser decides.
+bool ReadPlainPayload(std::string_view payload, Output& output);
 
 }  // namespace braid::settlement

@@ -6,7 +6,6 @@
 
 #include "base/strings.h"
 #include "services/settlement/json_fields.h"
-#include "services/settlement/payload_reader.h"
 
 namespace braid::settlement {
 namespace {

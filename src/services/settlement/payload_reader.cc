@@ -1,4 +1,5 @@
-#include "services/settlement/payload_reader.h"
+// Payloads as EncodePayload() spells them, read without a JSON parser.
+#include "services/settlement/json_fields.h"
 
 #include <array>
 #include <cstdint>

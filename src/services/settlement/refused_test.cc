@@ -5,7 +5,6 @@
 
 #include "client/fields.h"
 #include "services/settlement/testing.h"
-#include "services/settlement/unplaced.h"
 
 namespace braid::settlement {
 namespace {

@@ -1,6 +1,7 @@
 #include "services/settlement/service.h"
 
 #include <numeric>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/log.h"
@@ -46,6 +47,20 @@ Status Settlement::Stop() {
   const Status stopped = writers_->Stop();
   const Status released = leases_.ReleaseAll();
   return stopped.ok() ? released : stopped;
+}
+
+std::span<const schema::CollectionSpec> Collections() {
+  static const std::vector<schema::CollectionSpec> collections = [] {
+    const std::string log = Options().log;
+    return std::vector<schema::CollectionSpec>{
+        {.name = log, .indexes = {{.keys = R"({"symbol_id": 1, "last_seq": 1})"}}},
+        {.name = log + "_heads"},
+        {.name = log + "_leases"},
+        {.name = log + "_repairs"},
+        {.name = log + "_tree"},
+    };
+  }();
+  return collections;
 }
 
 }  // namespace braid::settlement

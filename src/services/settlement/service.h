@@ -9,15 +9,16 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/mutex.h"
 #include "braid/chains.h"
+#include "services/schema/schema.h"
 #include "services/settlement/leases.h"
 #include "services/settlement/output.h"
 #include "services/settlement/refused.h"
-#include "services/settlement/unplaced.h"
 
 namespace braid::settlement {
 
@@ -166,5 +167,10 @@ class Intake {
   std::map<int64_t, Code> gone_
       BRAID_GUARDED_BY(mu_);  // symbols with an output that later ones must wait for, and why it was not accepted
 };
+
+/// The specification of the log's collections. As Chains::Open() creates them for the default name of the log (C1).
+/// Their shard key is the operator's choice (docs/settlement.md). Views and a migration are not part of it: which of
+/// their collections exist depends on rebuilds and on the phase of the migration.
+std::span<const schema::CollectionSpec> Collections();
 
 }  // namespace braid::settlement

@@ -9,7 +9,6 @@
 #include "base/mutex.h"
 #include "base/testing/testing.h"
 #include "client/handles.h"
-#include "embedded/testing/flaky_clients.h"
 #include "embedded/testing/stores.h"
 #include "services/settlement/generator.h"
 #include "services/settlement/service.h"

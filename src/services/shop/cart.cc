@@ -1,10 +1,10 @@
-#include "services/shop/cart.h"
+// Carts as documents: finding the active one of an owner, and saving it.
+#include "services/shop/documents.h"
 
 #include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "services/shop/collections.h"
-#include "services/shop/documents.h"
 
 namespace braid::shop {
 namespace {

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "services/shop/cart.h"
 #include "services/shop/checks.h"
-#include "services/shop/product.h"
+#include "services/shop/documents.h"
 
 namespace braid::shop {
 namespace {

@@ -6,7 +6,7 @@
 #include "client/fields.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
-#include "services/shop/product.h"
+#include "services/shop/documents.h"
 
 namespace braid::shop {
 namespace {

@@ -9,12 +9,9 @@
 #include "base/assert.h"
 #include "base/strings.h"
 #include "client/fields.h"
-#include "services/shop/cart.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
 #include "services/shop/documents.h"
-#include "services/shop/order.h"
-#include "services/shop/stock.h"
 
 namespace braid::shop {
 namespace {

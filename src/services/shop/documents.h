@@ -1,15 +1,21 @@
 // Documents of the shop: finding them inside a transaction or outside of one by the same calls, walking over their
-// arrays, and ObjectIds as the 24 hexadecimal digits by which carts and orders are called.
+// arrays, ObjectIds as the 24 hexadecimal digits by which carts and orders are called; then products, carts, stock and
+// orders as documents.
 #pragma once
 
 #include <bson/bson.h>
 
 #include <functional>
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "braid/status.h"
 #include "braid/transaction.h"
 #include "client/handles.h"
+#include "services/shop/shop.h"
 
 namespace braid::shop {
 
@@ -74,5 +80,81 @@ inline void AppendObjectId(client::Bson& document, const char* key, const std::s
   if (bson_oid_is_valid(text.data(), text.size())) bson_oid_init_from_string(&oid, text.c_str());
   BSON_APPEND_OID(document.get(), key, &oid);
 }
+
+/// Products: kBadValue if it is not one of the shop's.
+Result<Product> ProductOf(const bson_t& document);
+
+/// Refused::kUnknownProduct.
+Result<Product> FindProduct(Reads& reads, const std::string& product_id);
+
+/// Those of the ids that there are.
+Result<std::map<std::string, Product>> FindProducts(Reads& reads, std::span<const std::string> ids);
+
+/// The attributes as a document, or as fields "attrs.NAME" of a filter.
+void AppendAttr(client::Bson& document, const char* key, const AttrValue& value);
+
+Status CheckAttrs(const Attrs& attrs);
+
+/// Where a session's cart is, and whether it was merged into a user's.
+struct SessionCart {
+  std::string cart_id;
+  std::string merged_into;  // a user's Owner::Key(), or empty
+};
+
+Result<std::optional<SessionCart>> FindSession(Reads& reads, const std::string& session_id);
+
+/// The owner's active cart that has not expired at `now_ms`, on one shard: by its owner, for a guest by cart_sessions.
+Result<std::optional<Cart>> FindActiveCart(Reads& reads, const Owner& owner, int64_t now_ms);
+
+/// The same; Refused::kUnknownCart if there is none, kForeignCart if it is not `cart_id` (unless that is empty).
+Result<Cart> NeedActiveCart(Reads& reads, const Owner& owner, const std::string& cart_id, int64_t now_ms);
+
+/// A cart that is not stored yet: it has no id.
+Cart NewCart(const Owner& owner, int64_t now_ms);
+
+/// Computes the totals of the lines. Refused::kInexactAmount.
+Status SumUp(Cart& cart);
+
+/// Inserts a cart without an id and gives it one, or changes the lines, status and times of an active one; a guest's
+/// session points to it. A cart that has expired but is still there becomes `abandoned` beside a new one.
+Status SaveCart(Transaction& transaction, Cart& cart);
+
+/// Notes in the session that the guest's cart was merged.
+Status MarkMerged(Transaction& transaction, const std::string& session_id, const Owner& user);
+
+/// Stock: units of a product, taken and given back inside a transaction; a list of them names a product once and is
+/// sorted by product.
+struct Units {
+  std::string product_id;
+  int64_t qty = 0;
+};
+
+/// The units of each product, sums of lines, sorted by product: transactions that want the same products ask for them
+/// in the same order, so that they cannot wait for each other in a cycle.
+std::vector<Units> UnitsOf(std::span<const OrderLine> lines);
+
+/// OK, or Refused::kOutOfStock with every product of which the zone has less, as the transaction sees it.
+Status CheckUnits(Transaction& transaction, const std::string& geo_zone, std::span<const Units> units);
+
+/// Sells units that CheckUnits() found in the same transaction.
+Status TakeUnits(Transaction& transaction, const std::string& geo_zone, std::span<const Units> units, int64_t now_ms);
+
+/// Gives them back; a zone that no longer exists is created again. Units of a deleted product are dropped.
+Status ReturnUnits(Transaction& transaction, const std::string& geo_zone, std::span<const Units> units, int64_t now_ms);
+
+/// Orders: kBadValue if it is not one of the shop's.
+Result<Order> OrderOf(const bson_t& document);
+
+void AppendOrder(const Order& order, client::Bson& document);
+
+/// The claim of its order_id in order_ids.
+void AppendOrderClaim(const Order& order, client::Bson& document);
+
+/// Filter of one order on the shard of its user.
+void AppendOrderFilter(const Order& order, client::Bson& filter);
+
+/// By order_id, through order_ids: two reads, each of one shard. Refused::kUnknownOrder, also if it is not `user_id`'s
+/// (unless that is empty).
+Result<Order> FindOrder(Reads& reads, const std::string& order_id, const std::string& user_id);
 
 }  // namespace braid::shop

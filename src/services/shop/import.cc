@@ -3,7 +3,7 @@
 #include "base/strings.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
-#include "services/shop/import_orders.h"
+#include "services/shop/import_invoices.h"
 
 namespace braid::shop {
 namespace {

@@ -1,4 +1,5 @@
-#include "services/shop/import_orders.h"
+// Invoices as orders of the shop.
+#include "services/shop/import_invoices.h"
 
 #include <unordered_map>
 
@@ -9,7 +10,6 @@
 #include "client/handles.h"
 #include "services/shop/collections.h"
 #include "services/shop/documents.h"
-#include "services/shop/order.h"
 
 namespace braid::shop {
 namespace {

@@ -1,8 +1,9 @@
-#include "services/shop/json_response.h"
+// Results as JSON.
+#include "services/shop/json.h"
 
 #include "base/strings.h"
 #include "base/utc_text.h"
-#include "services/shop/product.h"
+#include "services/shop/documents.h"
 
 namespace braid::shop {
 namespace {

@@ -1,11 +1,11 @@
-#include "services/shop/operations.h"
+// Operations of the shop as JSON: one object in, one object out.
+#include "services/shop/json.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "base/strings.h"
 #include "services/shop/json_request.h"
-#include "services/shop/json_response.h"
 
 namespace braid::shop {
 namespace {

@@ -1,5 +1,5 @@
 // Operations as JSON: what `braid shop do` reads and prints.
-#include "services/shop/operations.h"
+#include "services/shop/json.h"
 
 #include "services/shop/testing/fixture.h"
 

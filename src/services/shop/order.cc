@@ -1,5 +1,5 @@
 // Orders: as documents, by id and by order_id, and a user's history.
-#include "services/shop/order.h"
+#include "services/shop/documents.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,8 +9,6 @@
 #include "client/fields.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
-#include "services/shop/documents.h"
-#include "services/shop/stock.h"
 
 namespace braid::shop {
 namespace {

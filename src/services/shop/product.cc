@@ -1,5 +1,5 @@
 // Products: as documents, putting them, and the product card.
-#include "services/shop/product.h"
+#include "services/shop/documents.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,6 @@
 #include "client/fields.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
-#include "services/shop/documents.h"
 
 namespace braid::shop {
 namespace {

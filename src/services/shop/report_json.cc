@@ -1,4 +1,5 @@
-#include "services/shop/report_json.h"
+// A report as JSON, and the period that it is asked for.
+#include "services/shop/json.h"
 
 #include <charconv>
 #include <chrono>

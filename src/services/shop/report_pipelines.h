@@ -1,10 +1,7 @@
 // The pipelines of the report, as they would be typed in a shell. $MATCH, $TOP and $BY are filled in.
 #pragma once
 
-#include <string>
 #include <string_view>
-
-#include "services/shop/report.h"
 
 namespace braid::shop {
 
@@ -50,12 +47,5 @@ inline constexpr std::string_view kAmountsPipeline = R"([
   {"$match": $MATCH},
   {"$group": {"_id": {"currency": "$currency", "value": "$total_amount"}, "orders": {"$sum": 1}}},
   {"$sort": {"_id.currency": 1, "_id.value": 1}}])";
-
-enum class ReportedOrders { kAll, kSold };
-
-/// The pipeline for the orders of the period, canceled ones among them or not.
-std::string FillPipeline(std::string_view pipeline, const ReportOptions& options, ReportedOrders which);
-/// kSellersPipeline by `units` or `revenue`.
-std::string FillSellersPipeline(const ReportOptions& options, const std::string& by);
 
 }  // namespace braid::shop

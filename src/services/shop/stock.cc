@@ -1,6 +1,6 @@
 // Every decrement is one conditional update, {stock_by_geo: {$elemMatch: {geo_zone, qty: {$gte: n}}}}, so that no stock
 // goes below zero, whatever runs concurrently.
-#include "services/shop/stock.h"
+#include "services/shop/documents.h"
 
 #include <algorithm>
 #include <deque>
@@ -12,8 +12,6 @@
 #include "client/handles.h"
 #include "services/shop/checks.h"
 #include "services/shop/collections.h"
-#include "services/shop/documents.h"
-#include "services/shop/product.h"
 
 namespace braid::shop {
 namespace {

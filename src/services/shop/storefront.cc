@@ -1,12 +1,12 @@
-#include "services/shop/storefront.h"
+// The shop at a glance: newest orders, stock, carts.
+#include "services/shop/json.h"
 
 #include <functional>
 
 #include "base/strings.h"
 #include "client/fields.h"
 #include "services/shop/collections.h"
-#include "services/shop/json_response.h"
-#include "services/shop/order.h"
+#include "services/shop/documents.h"
 
 namespace braid::shop {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "base/strings.h"
-#include "services/staking/unprocessable.h"
 
 namespace braid::staking {
 namespace {

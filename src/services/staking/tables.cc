@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid::staking {
 namespace {

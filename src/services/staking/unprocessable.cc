@@ -1,4 +1,5 @@
-#include "services/staking/unprocessable.h"
+// Messages that cannot be processed, kept with the reason (A7).
+#include "services/staking/ingestor.h"
 
 #include <openssl/sha.h>
 

@@ -1,4 +1,5 @@
-#include "services/explorer/source/address.h"
+// Addresses of Conflux in either form: 0x and 40 hexadecimal digits, or base32 with the network's name (CIP-37).
+#include "services/explorer/source/node_source.h"
 
 #include <vector>
 

@@ -1,9 +1,10 @@
 // ChainNode: a node of our own for tests and demos. It answers JSON-RPC calls about a made-up chain, and misbehaves as
-// real ones do.
+// real ones do. NodeServer puts it behind HTTP.
 #pragma once
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 
@@ -112,6 +113,29 @@ class ChainNode {
   std::unordered_map<std::string, Place> receipts_ BRAID_GUARDED_BY(mu_);  // of the chain, by the transaction's hash
   bool newest_read_ BRAID_GUARDED_BY(mu_) = false;
   State state_ BRAID_GUARDED_BY(mu_);
+};
+
+struct NodeServerOptions {
+  std::string address = "127.0.0.1";  // loopback: there is no authentication
+  uint16_t port = 0;                  // 0: a free one
+  /// The interval, in milliseconds, at which the chain takes a step; 0: never by itself.
+  int64_t interval_ms = 0;
+};
+
+/// Serves until it ends, one thread per connection. The node must outlive it.
+class NodeServer {
+ public:
+  static Result<std::unique_ptr<NodeServer>> Open(ChainNode& node, const NodeServerOptions& options);
+  ~NodeServer();
+  NodeServer(const NodeServer&) = delete;
+  NodeServer& operator=(const NodeServer&) = delete;
+
+  const std::string& url() const;  ///< "http://127.0.0.1:12345"
+
+ private:
+  class Parts;
+  explicit NodeServer(std::unique_ptr<Parts> parts);
+  const std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace braid::explorer::source

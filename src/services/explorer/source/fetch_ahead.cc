@@ -1,4 +1,5 @@
-#include "services/explorer/source/fetch_ahead.h"
+// FetchAhead: fetches epochs of a node on several threads and returns them in order.
+#include "services/explorer/source/node_source.h"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-#include "services/explorer/source/node_server.h"
+// NodeServer: a ChainNode behind HTTP.
+#include "services/explorer/source/chain_node.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -8,7 +8,6 @@
 
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "services/explorer/source/address.h"
 #include "services/explorer/source/made_chain.h"
 #include "services/explorer/source/range.h"
 

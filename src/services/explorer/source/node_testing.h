@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/testing/testing.h"
-#include "services/explorer/source/node_server.h"
+#include "services/explorer/source/chain_node.h"
 #include "services/explorer/source/node_source.h"
 
 namespace braid::explorer::source {

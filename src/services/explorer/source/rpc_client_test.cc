@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "services/explorer/source/address.h"
+#include "services/explorer/source/node_source.h"
 #include "services/explorer/source/node_testing.h"
 
 namespace braid::explorer::source {

@@ -7,7 +7,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "client/fields.h"
-#include "services/explorer/source/fetch_ahead.h"
+#include "services/explorer/source/node_source.h"
 #include "services/explorer/source/range.h"
 
 namespace braid::explorer::source {

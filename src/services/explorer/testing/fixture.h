@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 #include "embedded/testing/stores.h"
 #include "services/explorer/collections.h"
 #include "services/explorer/explorer.h"

@@ -1,4 +1,5 @@
-#include "services/settlement/migration/compare.h"
+// Whether the new chains hold what the old table holds.
+#include "services/settlement/migration/migrator.h"
 
 #include <algorithm>
 #include <optional>

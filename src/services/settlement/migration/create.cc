@@ -1,7 +1,7 @@
 // StateStore::Open(): creates the documents, and finds the head if others wrote before.
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 #include "services/settlement/migration/old_table.h"
 #include "services/settlement/migration/state.h"
 

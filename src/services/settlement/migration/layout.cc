@@ -1,4 +1,5 @@
-#include "services/settlement/migration/layout.h"
+// The mapping that describes the layout of an old table.
+#include "services/settlement/migration/old_table.h"
 
 #include <array>
 #include <set>

@@ -1,5 +1,5 @@
 // Old tables as others have made them, read by a mapping (C6).
-#include "services/settlement/migration/layout.h"
+#include "services/settlement/migration/old_table.h"
 
 #include <gmock/gmock.h>
 

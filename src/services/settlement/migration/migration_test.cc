@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/handles.h"
 #include "services/settlement/migration/testing.h"
 

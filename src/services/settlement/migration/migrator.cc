@@ -1,7 +1,7 @@
 #include "services/settlement/migration/migrator.h"
 
 #include "base/strings.h"
-#include "client/command.h"
+#include "client/handles.h"
 
 namespace braid::settlement::migration {
 namespace {

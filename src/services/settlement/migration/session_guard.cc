@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid::settlement::migration {
 namespace {

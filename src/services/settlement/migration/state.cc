@@ -4,7 +4,6 @@
 
 #include "base/assert.h"
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "embedded/testing/flaky_clients.h"
+#include "embedded/testing/stores.h"
 #include "services/settlement/views/testing.h"
 
 namespace braid::settlement {

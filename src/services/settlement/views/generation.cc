@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 #include "services/settlement/views/marks.h"

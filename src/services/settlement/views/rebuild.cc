@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "base/strings.h"
-#include "client/command.h"
+#include "client/handles.h"
 #include "services/settlement/views/follow.h"
 
 namespace braid::settlement {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "client/command.h"
 #include "client/fields.h"
 #include "client/handles.h"
 #include "embedded/testing/stores.h"
