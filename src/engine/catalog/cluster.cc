@@ -7,10 +7,10 @@
 
 #include "base/assert.h"
 #include "base/mutex.h"
+#include "base/random.h"
 #include "base/strings.h"
 #include "engine/bson/json.h"
 #include "engine/catalog/catalog.h"
-#include "engine/catalog/uuid.h"
 
 namespace braid::catalog {
 namespace {

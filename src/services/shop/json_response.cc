@@ -1,7 +1,6 @@
 #include "services/shop/json_response.h"
 
 #include "base/strings.h"
-#include "base/utc_text.h"
 #include "services/shop/product.h"
 
 namespace braid::shop {
