@@ -10,7 +10,7 @@
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "engine/bson/error_reply.h"
+#include "engine/bson/builder.h"
 #include "engine/commands/envelope.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/record_query.h"
