@@ -1,6 +1,4 @@
 // Catalog: the cluster and the databases.
-#include "engine/catalog/cluster.h"
-
 #include <algorithm>
 #include <ctime>
 #include <limits>

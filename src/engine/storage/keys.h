@@ -1,7 +1,7 @@
 // The layout of the key space. Every key starts with one letter; numbers are big-endian, so order is numeric order.
 //
-//   b | database → BSON: the database's primary shard (catalog/cluster.h) c | database 00 collection → BSON: the
-//   collection's description (catalog/collection.h) h → BSON: the cluster's id and its shards (catalog/cluster.h) n →
+//   b | database → BSON: the database's primary shard (catalog/catalog.h) c | database 00 collection → BSON: the
+//   collection's description (catalog/collection.h) h → BSON: the cluster's id and its shards (catalog/catalog.h) n →
 //   counter: last collection or index number given out t | session 16 → BSON: the result of the session's newest
 //   transaction number
 //                                                      (commands/transactions.h)
