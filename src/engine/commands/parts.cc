@@ -1,15 +1,22 @@
-// EngineParts: how its parts are connected, and how they are named to clients.
+// EngineParts: how its parts are connected, cleaned up, and named to clients.
 #include "engine/commands/parts.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 
 #include "base/descriptors.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 
 namespace braid::commands {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{500};
+
+}  // namespace
 
 EngineParts::EngineParts(const EngineOptions& given, std::unique_ptr<storage::Store> opened,
                          std::unique_ptr<catalog::Catalog> loaded)
@@ -56,6 +63,36 @@ bson::Document ServerInfo(const EngineParts& engine) {
   const std::string& host = engine.options.advertised_host;
   return bson::Make("host", host.substr(0, host.rfind(':')), "port", ServerPort(engine), "version", kMongoVersion,
                     "gitVersion", "braid");
+}
+
+Janitor::Janitor(EngineParts& parts) : parts_(parts), thread_([this] { Loop(); }) {}
+
+Janitor::~Janitor() {
+  {
+    const MutexLock lock(mu_);
+    stop_ = true;
+  }
+  wake_.NotifyAll();
+  thread_.join();
+}
+
+void Janitor::Sweep() {
+  parts_.cursors.Expire();
+  parts_.query_sampler.Sweep();
+  const std::vector<std::string> over = parts_.sessions.Expire();
+  for (const std::string& lsid : over) parts_.cursors.KillSession(lsid);
+  parts_.transactions.Forget(over);
+  for (const auto& [lsid, number] : parts_.transactions.Sweep()) parts_.cursors.KillTransaction(lsid, number);
+  parts_.snapshots.Sweep();
+}
+
+void Janitor::Loop() {
+  MutexLock lock(mu_);
+  while (!wake_.WaitFor(lock, kPeriod, [this]() BRAID_REQUIRES(mu_) { return stop_; })) {
+    lock.Unlock();
+    Sweep();
+    lock.Lock();
+  }
 }
 
 }  // namespace braid::commands

@@ -1,5 +1,5 @@
-// EngineParts: the parts of a running engine. Handlers reach everything through it. And how the
-// parts are named to clients: shards, the server, its version.
+// EngineParts: the parts of a running engine, through which handlers reach everything; the janitor, which cleans them
+// up; and how they are named to clients: shards, the server, its version.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 
+#include "base/mutex.h"
 #include "engine/balance/balancer.h"
 #include "engine/bson/value.h"
 #include "engine/catalog/catalog.h"
@@ -17,7 +19,6 @@
 #include "engine/commands/cursors.h"
 #include "engine/commands/engine.h"
 #include "engine/commands/fail_points.h"
-#include "engine/commands/janitor.h"
 #include "engine/commands/profiler.h"
 #include "engine/commands/query_sampler.h"
 #include "engine/commands/sessions.h"
@@ -28,6 +29,25 @@
 #include "engine/txn/ttl.h"
 
 namespace braid::commands {
+
+struct EngineParts;
+
+/// A thread that closes idle cursors, sessions and transactions and forgets old samples and snapshots, twice a second.
+class Janitor {
+ public:
+  explicit Janitor(EngineParts& parts);
+  ~Janitor();  ///< stops and joins
+  /// One pass; for tests and the thread.
+  void Sweep();
+
+ private:
+  void Loop();
+  EngineParts& parts_;
+  Mutex mu_;
+  CondVar wake_;
+  bool stop_ BRAID_GUARDED_BY(mu_) = false;
+  std::thread thread_;
+};
 
 constexpr std::string_view kMongoVersion = "7.0.14";  // the version of MongoDB that Braid presents itself as
 constexpr std::string_view kBraidVersion = "0.1.0";
