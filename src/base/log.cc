@@ -11,7 +11,6 @@
 
 #include "base/assert.h"
 #include "base/log_writer.h"
-#include "base/one_line.h"
 #include "base/strings.h"
 
 namespace braid::log {

@@ -9,7 +9,6 @@
 
 #include "base/descriptors.h"
 #include "base/log_writer.h"
-#include "base/one_line.h"
 #include "base/seldom.h"
 #include "base/strings.h"
 #include "base/testing/testing.h"

@@ -1,8 +1,9 @@
-// Pseudo-random numbers from a seed, so that a run can be repeated.
+// Pseudo-random numbers from a seed, so that a run can be repeated; and what no other run may have: seeds and UUIDs.
 #pragma once
 
 #include <cstdint>
 #include <random>
+#include <string>
 
 namespace braid {
 
@@ -23,6 +24,18 @@ class Random {
 };
 
 /// An unpredictable seed.
-uint64_t RandomSeed();
+inline uint64_t RandomSeed() {
+  std::random_device device;
+  return (static_cast<uint64_t>(device()) << 32) | device();
+}
+
+/// A new random UUID (version 4), as 16 bytes.
+inline std::string MakeUuid() {
+  const uint64_t halves[2] = {RandomSeed(), RandomSeed()};
+  std::string bytes(reinterpret_cast<const char*>(halves), 16);
+  bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
+  bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
+  return bytes;
+}
 
 }  // namespace braid

@@ -1,8 +1,9 @@
-// Small helpers on strings. No heavy include: this header is everywhere.
+// Small helpers on strings: joining, splitting, checking and printing. No heavy include: this header is everywhere.
 #pragma once
 
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -53,5 +54,13 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
 
 /// True if `text` is well-formed UTF-8.
 bool IsUtf8(std::string_view text);
+
+/// The text without control characters, with which one line could pass for two, and without bytes that are not UTF-8:
+/// both are escaped, as \n or \xNN.
+std::string OneLine(std::string text);
+
+/// "2024-05-01T12:00:00.250Z" of milliseconds since 1970. A stored time may be any number: times before the year 1 are
+/// shown as the first moment of that year, times after the year 9999 as the last moment of that one.
+std::string UtcText(int64_t millis);
 
 }  // namespace braid

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/strings.h"
-#include "base/utc_text.h"
 #include "cli/backup/reach.h"
 #include "cli/backup/source.h"
 #include "cli/backup/target.h"

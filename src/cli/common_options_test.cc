@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/utc_text.h"
+#include "base/strings.h"
 
 namespace braid::cli {
 namespace {

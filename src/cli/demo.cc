@@ -13,7 +13,6 @@
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "base/utc_text.h"
 #include "braid/clock.h"
 #include "cli/demo/guide.h"
 #include "cli/demo/loads.h"

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "base/utc_text.h"
 #include "braid/embedded.h"
 #include "cli/backup/files.h"
 #include "cli/backup/source.h"

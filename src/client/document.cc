@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/assert.h"
-#include "base/one_line.h"
 #include "base/strings.h"
 
 namespace braid {

@@ -3,7 +3,6 @@
 
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "base/utc_text.h"
 #include "client/fields.h"
 #include "http/api.h"
 #include "http/routes.h"

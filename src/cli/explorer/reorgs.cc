@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/utc_text.h"
+#include "base/strings.h"
 #include "cli/explorer/common.h"
 #include "services/explorer/json.h"
 

@@ -8,7 +8,6 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/balance/changelog.h"
-#include "engine/balance/pick.h"
 #include "engine/balance/policy.h"
 #include "engine/bson/json.h"
 #include "engine/txn/records.h"

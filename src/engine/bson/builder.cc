@@ -166,4 +166,12 @@ Builder& Builder::AppendAll(View document) {
   return *this;
 }
 
+Document ErrorReply(const Status& status) {
+  Builder builder;
+  builder.Append("ok", 0.0).Append("errmsg", status.message()).Append("code", static_cast<int32_t>(status.code()));
+  builder.Append("codeName", CodeName(status.code()));
+  if (!status.details().empty()) builder.AppendAll(View(status.details()));
+  return builder.Finish();
+}
+
 }  // namespace braid::bson

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "braid/status.h"
 #include "engine/bson/value.h"
 
 namespace braid::bson {
@@ -106,5 +107,8 @@ Document Make(const Args&... args) {
   if constexpr (sizeof...(args) > 0) add(add, args...);
   return builder.Finish();
 }
+
+/// The reply of a command that failed: {ok: 0, errmsg, code, codeName, …details}.
+Document ErrorReply(const Status& status);
 
 }  // namespace braid::bson

@@ -1,6 +1,7 @@
 // Extended JSON in and out; and the shell-like text that error messages quote.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,5 +26,12 @@ std::string ToJson(const Value& value, JsonForm form = JsonForm::kRelaxed);
 /// As MongoDB prints documents in messages: { a: 1, b: "x", c: ObjectId('…') }.
 std::string ToShell(View document);
 std::string ToShell(const Value& value);
+
+namespace json {
+/// For FromJson() only (json_types.cc): the value that a parsed object such as { "$oid": "…" } stands for; nullopt if
+/// it is just an object, as { "$type": "int" } is. kFailedToParse if its first name says it should be a value but the
+/// rest does not fit.
+Result<std::optional<OwnedValue>> TypedValue(View object);
+}  // namespace json
 
 }  // namespace braid::bson

@@ -8,7 +8,6 @@
 
 #include "base/strings.h"
 #include "engine/bson/json.h"
-#include "engine/bson/json_types.h"
 #include "engine/bson/validate.h"
 
 namespace braid::bson {

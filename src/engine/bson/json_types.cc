@@ -1,4 +1,5 @@
-#include "engine/bson/json_types.h"
+// TypedValue: the types that Extended JSON writes as objects, { "$oid": "…" } and its kind.
+#include "engine/bson/json.h"
 
 #include <openssl/evp.h>
 

@@ -4,7 +4,6 @@
 #include "engine/bson/collation.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/key_bytes.h"
-#include "engine/bson/key_number.h"
 
 namespace braid::bson {
 namespace {

@@ -16,7 +16,7 @@ class Collation;
 //   04 MinKey                          3c binary      size, subtype, bytes       size: 1 byte, or ff and 4 bytes
 //   08 undefined                       40 ObjectId    12 bytes
 //   0c null                            44 bool        00 or 01
-//   10 … 2f number     key_number.h    48 date        milliseconds + 2^63, 8 bytes
+//   10 … 2f number     key_bytes.h     48 date        milliseconds + 2^63, 8 bytes
 //   30 string, symbol  text            4c timestamp   8 bytes
 //   34 object          fields          50 regex       pattern 00 options 00
 //   38 array           values 00       54 DBPointer   size, bytes as in BSON

@@ -1,4 +1,5 @@
-#include "engine/bson/key_number.h"
+// Numbers in keys, as key_bytes.h draws them.
+#include "engine/bson/key_bytes.h"
 
 #include <bit>
 #include <cmath>

@@ -3,10 +3,10 @@
 
 #include "base/assert.h"
 #include "base/mutex.h"
+#include "base/random.h"
 #include "base/strings.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "engine/catalog/uuid.h"
 
 namespace braid::catalog {
 namespace {

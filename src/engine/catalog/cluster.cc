@@ -1,16 +1,14 @@
 // Catalog: the cluster and the databases.
-#include "engine/catalog/cluster.h"
-
 #include <algorithm>
 #include <ctime>
 #include <limits>
 
 #include "base/assert.h"
 #include "base/mutex.h"
+#include "base/random.h"
 #include "base/strings.h"
 #include "engine/bson/json.h"
 #include "engine/catalog/catalog.h"
-#include "engine/catalog/uuid.h"
 
 namespace braid::catalog {
 namespace {

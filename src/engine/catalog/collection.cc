@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "base/one_line.h"
 #include "base/strings.h"
 #include "engine/bson/hash.h"
 

@@ -81,4 +81,8 @@ struct Index {
   mutable Status build_error_ BRAID_GUARDED_BY(build_mu_);
 };
 
+/// The filter of a partial index is of the part of the query language that the planner can reason about:
+/// kCannotCreateIndex for an operator other than $eq, $gt(e), $lt(e), $in, $exists: true, $type, $and, $or.
+Result<query::Filter> ParsePartialFilter(bson::View filter, std::shared_ptr<const bson::Collation> collation);
+
 }  // namespace braid::catalog

@@ -11,7 +11,6 @@
 #include "engine/bson/number.h"
 #include "engine/bson/validate.h"
 #include "engine/catalog/index.h"
-#include "engine/catalog/partial_filter.h"
 
 namespace braid::catalog {
 namespace {

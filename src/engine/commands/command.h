@@ -9,7 +9,7 @@
 #include "braid/status.h"
 #include "engine/bson/builder.h"
 #include "engine/commands/request.h"
-#include "engine/commands/retry_log.h"
+#include "engine/commands/transactions.h"
 #include "engine/txn/context.h"
 
 namespace braid::commands {

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <span>
-#include <thread>
 
 #include "base/assert.h"
-#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "engine/bson/error_reply.h"
+#include "engine/bson/builder.h"
 #include "engine/commands/envelope.h"
 #include "engine/commands/parts.h"
-#include "engine/commands/record_query.h"
+#include "engine/commands/query_sampler.h"
 
 namespace braid::commands {
 namespace {
@@ -272,29 +269,6 @@ Status EngineOptions::Validate() const {
     return Status(Code::kBadValue, "a transaction must be allowed to be open for at least 1 s");
   return {};
 }
-
-EngineParts::EngineParts(const EngineOptions& given, std::unique_ptr<storage::Store> opened,
-                         std::unique_ptr<catalog::Catalog> loaded)
-    : options(given),
-      store(std::move(opened)),
-      catalog(std::move(loaded)),
-      memory(given.memory_limit_bytes),
-      spill(given.directory, ShareDescriptors().spilled),
-      operations(*given.clock),
-      workers(std::max(1u, std::thread::hardware_concurrency()) - 1),
-      shared{*store, *catalog, locks, operations, *given.clock, &workers, &memory, &spill},
-      cluster_clock(*given.clock),
-      sessions(*given.clock),
-      transactions(shared, given.transaction_lifetime),
-      snapshots(*given.clock),
-      cursors(*given.clock, &memory),
-      query_sampler(*given.clock),
-      profiler(shared, {.slow_millis = given.slow.count(), .logs = given.logs_slow}),
-      started_millis(given.clock->NowMillis()),
-      process_id(bson::ObjectId::Generate()),
-      ttl(shared),
-      balancer(shared),
-      janitor(*this) {}
 
 Engine::Engine(std::unique_ptr<EngineParts> parts) : parts_(std::move(parts)) {}
 Engine::~Engine() { parts_->cursors.KillAll(); }

@@ -3,7 +3,7 @@
 
 #include "base/strings.h"
 #include "base/testing/testing.h"
-#include "engine/bson/error_reply.h"
+#include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 
 namespace braid::commands {

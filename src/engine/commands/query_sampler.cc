@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mutex.h"
-#include "engine/catalog/uuid.h"
+#include "base/random.h"
 
 namespace braid::commands {
 namespace {
@@ -74,7 +74,7 @@ void QuerySampler::Add(const catalog::Collection& collection, std::string_view c
   if (details.bytes().size() > kSampleBytesMax) return;
   Sample sample{.ns = collection.ns.ToString(), .expires_millis = clock_.NowMillis() + kKept.count(), .row = {}};
   bson::Builder row;
-  row.Append("_id", bson::Binary{kUuidSubtype, catalog::MakeUuid()}).Append("ns", sample.ns);
+  row.Append("_id", bson::Binary{kUuidSubtype, MakeUuid()}).Append("ns", sample.ns);
   row.Append("collectionUuid", bson::Binary{kUuidSubtype, collection.uuid}).Append("cmdName", command);
   row.Append("cmd", details).Append("expireAt", bson::Date{sample.expires_millis});
   sample.row = row.Finish();

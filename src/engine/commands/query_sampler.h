@@ -18,6 +18,9 @@
 
 namespace braid::commands {
 
+struct EngineParts;
+struct Request;
+
 struct SamplingConfiguration {
   bool full = false;
   double samples_per_second = 0;
@@ -78,5 +81,10 @@ class QuerySampler {
   mutable Mutex mu_;
   std::map<std::string, Recording, std::less<>> recordings_ BRAID_GUARDED_BY(mu_);  // by the collection's uuid
 };
+
+/// Records the part of a command that matters for choosing a shard key (record_query.cc): which documents it asks for,
+/// not what it stores. For commands that have run, if their collection is recorded. Call it only while the sampler is
+/// active().
+void RecordQuery(EngineParts& engine, const Request& request);
 
 }  // namespace braid::commands

@@ -1,4 +1,5 @@
-#include "engine/commands/record_query.h"
+// RecordQuery: which documents a command asks for, taken from its arguments.
+#include "engine/commands/query_sampler.h"
 
 #include <algorithm>
 

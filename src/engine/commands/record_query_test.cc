@@ -1,5 +1,5 @@
 // configureQueryAnalyzer and $listSampledQueries on an engine: what each command leaves behind.
-#include "engine/commands/record_query.h"
+#include "engine/commands/query_sampler.h"
 
 #include "base/strings.h"
 #include "base/testing/testing.h"

@@ -1,4 +1,5 @@
-// Request, Reply and Client: the interface between the wire and the commands.
+// Request, Reply and Client: the interface between the wire and the commands; and the check of the description that a
+// client gives of itself in the first hello of its connection.
 #pragma once
 
 #include <cstdint>
@@ -46,5 +47,12 @@ struct Client {
   bool bound_cursors = false;            // some of its cursors end with it
   std::string transaction;               // the session whose transaction it worked on last; empty: none
 };
+
+constexpr size_t kClientMetadataBytesMax = 512;
+
+/// MongoDB's rules for `client` of a hello: at most 512 bytes, driver and os described, and an application's name of at
+/// most 128 bytes. kTypeMismatch, kClientMetadataMissingField, kClientMetadataAppNameTooLarge or
+/// kClientMetadataDocumentTooLarge.
+Status CheckClientMetadata(const bson::Value& metadata);
 
 }  // namespace braid::commands

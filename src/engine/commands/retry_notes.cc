@@ -1,7 +1,9 @@
+// RetryNotes, and RetryLog (transactions.h), through which a request uses them.
 #include "engine/commands/retry_notes.h"
 
 #include "base/strings.h"
 #include "engine/bson/builder.h"
+#include "engine/commands/transactions.h"
 #include "engine/storage/keys.h"
 
 namespace braid::commands {
@@ -62,6 +64,27 @@ void RetryNotes::Forget(std::string_view lsid, int64_t number) {
   for (const auto& [first, run] : runs_) obsolete_.push_back(storage::StatementsKey(lsid, number, first));
   runs_.clear();
   changed_.clear();
+}
+
+RetryLog::RetryLog(Transactions::Checkout& session, txn::Context& context) : session_(session) {
+  context.BeforeCommit([this, &context](storage::WriteSet& writes) {
+    if (!session_->done.empty()) Transactions::Store(writes, session_.lsid(), *session_, context.now_millis());
+  });
+}
+
+const bson::Document* RetryLog::Find(int32_t statement) {
+  const bson::Document* result = session_->done.Find(statement);
+  if (result != nullptr) retried_.push_back(statement);
+  return result;
+}
+
+void RetryLog::Note(int32_t statement, bson::Document result) { session_->done.Add(statement, std::move(result)); }
+
+void RetryLog::AppendTo(bson::Builder& reply) const {
+  if (retried_.empty()) return;
+  reply.OpenArray("retriedStmtIds");
+  for (const int32_t statement : retried_) reply.AppendNext(statement);
+  reply.Close();
 }
 
 }  // namespace braid::commands

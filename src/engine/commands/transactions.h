@@ -1,5 +1,6 @@
 // Transactions: the meaning of the sessions' transaction numbers: a retryable write or a transaction, whether it is
 // open, and how it ended. Kept over a restart as far as a client may ask again (keys.h 't').
+// RetryLog: which statements of a retryable write are done already (retry_notes.cc).
 #pragma once
 
 #include <atomic>
@@ -134,6 +135,26 @@ class Transactions {
   std::atomic<uint64_t> committed_{0};
   std::atomic<uint64_t> aborted_{0};
   std::atomic<uint64_t> retried_{0};
+};
+
+/// The notes of one request with a txnNumber outside a transaction, which make its statements known to a retry. Results
+/// are stored in the commit of their statement.
+class RetryLog {
+ public:
+  RetryLog(Transactions::Checkout& session, txn::Context& context);
+
+  /// The result of the statement's first run; null if it was not run.
+  const bson::Document* Find(int32_t statement);
+  /// Notes that the statement is done; must be called before the commit of its changes.
+  void Note(int32_t statement, bson::Document result = {});
+
+  /// retriedStmtIds: […] if there were any.
+  void AppendTo(bson::Builder& reply) const;
+  size_t retried() const { return retried_.size(); }
+
+ private:
+  Transactions::Checkout& session_;
+  std::vector<int32_t> retried_;
 };
 
 }  // namespace braid::commands

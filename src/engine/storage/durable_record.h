@@ -6,6 +6,7 @@
 // It never says more than is on the disk, and after a kill it says all that was acknowledged: it is written after every
 // sync of the log, before any writer is answered, but is itself synced only with the manifest and before a file is
 // removed. After a power failure it may be older than the last write, and is still true.
+// DurableFiles, between RocksDB and the disk, keeps it so.
 //
 // The file: three slots of 4 KiB, each hash u64 | generation u64 | position u64 | counts u32, u32 | manifests | logs.
 // The newest valid one counts. The last synced slot is never overwritten before another one is synced.
@@ -80,6 +81,24 @@ class DurableRecord {
   size_t syncing_ BRAID_GUARDED_BY(mu_) = kNone;  // the slot that is being synced
   rocksdb::IOStatus failure_ BRAID_GUARDED_BY(mu_);
   std::string buffer_ BRAID_GUARDED_BY(mu_);
+};
+
+/// A file system that keeps the record true: it sees every sync of a manifest, and every removal of a log or manifest.
+/// Any thread.
+class DurableFiles final : public rocksdb::FileSystemWrapper {
+ public:
+  DurableFiles(const std::shared_ptr<rocksdb::FileSystem>& base, std::shared_ptr<DurableRecord> record)
+      : FileSystemWrapper(base), record_(std::move(record)) {}
+
+  const char* Name() const override { return "braid.durable-files"; }
+  rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                    rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus DeleteFile(const std::string& name, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override;
+
+ private:
+  const std::shared_ptr<DurableRecord> record_;
 };
 
 }  // namespace braid::storage

@@ -1,9 +1,10 @@
 // The layout of the key space. Every key starts with one letter; numbers are big-endian, so order is numeric order.
 //
-//   b | database → BSON: the database's primary shard (catalog/cluster.h) c | database 00 collection → BSON: the
-//   collection's description (catalog/collection.h) h → BSON: the cluster's id and its shards (catalog/cluster.h) n →
-//   counter: last collection or index number given out t | session 16 → BSON: the result of the session's newest
-//   transaction number
+//   b | database                                     → BSON: the database's primary shard (catalog/catalog.h)
+//   c | database 00 collection                       → BSON: the collection's description (catalog/collection.h)
+//   h                                                → BSON: the cluster's id and its shards (catalog/catalog.h)
+//   n                                                → counter: last collection or index number given out
+//   t | session 16                                   → BSON: the result of the session's newest transaction number
 //                                                      (commands/transactions.h)
 //   t | session 16 | number u64 | statement u32      → BSON: a run of statements of a retryable write that are done,
 //                                                      from this one on (commands/retry_notes.h)

@@ -1,4 +1,5 @@
-#include "engine/storage/log_check.h"
+// The check of the write-ahead log before the store opens.
+#include "engine/storage/start_check.h"
 
 #include <rocksdb/file_system.h>
 

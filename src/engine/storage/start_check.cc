@@ -1,3 +1,4 @@
+// CheckStart: manifest and logs against the record of what is durable.
 #include "engine/storage/start_check.h"
 
 #include <rocksdb/file_system.h>
@@ -10,7 +11,6 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "engine/storage/directory.h"
-#include "engine/storage/log_check.h"
 #include "engine/storage/options.h"
 
 namespace braid::storage {

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "engine/storage/directory.h"
-#include "engine/storage/durable_files.h"
+#include "engine/storage/durable_record.h"
 #include "engine/storage/failures.h"
 #include "engine/storage/log_order.h"
 #include "engine/storage/log_scan.h"

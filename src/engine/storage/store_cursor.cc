@@ -1,7 +1,9 @@
-// A cursor on RocksDB's iterator.
+// A cursor on RocksDB's iterator, and one that lays a write set's changes over another cursor.
 #include "engine/storage/store_cursor.h"
 
 #include <rocksdb/db.h>
+
+#include <algorithm>
 
 #include "base/assert.h"
 #include "engine/storage/failures.h"
@@ -81,11 +83,142 @@ class StoreCursor final : public Cursor {
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
+/// A change hides the store's state of its key.
+/// Position: `base_` and `at_` both stand at their first entry not yet passed in the direction of travel; `on_change_`
+/// says which of them is shown.
+class OverlayCursor final : public Cursor {
+ public:
+  OverlayCursor(std::unique_ptr<Cursor> base, Changes changes)
+      : base_(std::move(base)), changes_(std::move(changes)), at_(static_cast<ptrdiff_t>(changes_.size())) {}
+
+  bool Valid() const override { return valid_; }
+  std::string_view key() const override {
+    BRAID_ASSERT(valid_);
+    return on_change_ ? change().key : base_->key();
+  }
+  std::string_view value() const override {
+    BRAID_ASSERT(valid_);
+    return on_change_ ? change().value : base_->value();
+  }
+  Status status() const override { return base_->status(); }
+  bool MoveTo(const Range&) override { return false; }  // the changes are those of its range
+
+  void SeekToFirst() override {
+    base_->SeekToFirst();
+    at_ = 0;
+    Settle(true);
+  }
+  void SeekToLast() override {
+    base_->SeekToLast();
+    at_ = static_cast<ptrdiff_t>(changes_.size()) - 1;
+    Settle(false);
+  }
+  void Seek(std::string_view key) override {
+    base_->Seek(key);
+    at_ = static_cast<ptrdiff_t>(changes_.LowerBound(key));
+    Settle(true);
+  }
+  void SeekForPrev(std::string_view key) override {
+    base_->SeekForPrev(key);
+    at_ = static_cast<ptrdiff_t>(changes_.LowerBound(key));
+    if (!HasChange() || change().key != key) --at_;
+    Settle(false);
+  }
+  void Next() override { Move(true); }
+  void Prev() override { Move(false); }
+
+ private:
+  const Changes::Change& change() const {
+    BRAID_ASSERT(HasChange());
+    return changes_[static_cast<size_t>(at_)];
+  }
+  bool HasChange() const { return at_ >= 0 && at_ < static_cast<ptrdiff_t>(changes_.size()); }
+
+  void Move(bool forward) {
+    if (forward != forward_) {
+      const std::string here(key());
+      forward ? Seek(here) : SeekForPrev(here);
+      if (!valid_) return;  // a block could not be read
+    }
+    if (on_change_) {
+      at_ += forward ? 1 : -1;
+    } else {
+      forward ? base_->Next() : base_->Prev();
+    }
+    Settle(forward);
+  }
+
+  /// Chooses the entry that is shown, skipping deletions and entries that changes hide.
+  void Settle(bool forward) {
+    forward_ = forward;
+    while (true) {
+      if (!base_->Valid() && !base_->status().ok()) {
+        valid_ = false;
+        return;
+      }
+      if (!HasChange()) {
+        on_change_ = false;
+        valid_ = base_->Valid();
+        return;
+      }
+      const int order = base_->Valid() ? change().key.compare(base_->key()) : (forward ? -1 : 1);
+      if (order == 0) {
+        forward ? base_->Next() : base_->Prev();
+        continue;
+      }
+      if ((order > 0) == forward) {
+        on_change_ = false;
+        valid_ = true;
+        return;
+      }
+      if (!change().deleted) {
+        on_change_ = true;
+        valid_ = true;
+        return;
+      }
+      at_ += forward ? 1 : -1;
+    }
+  }
+
+  std::unique_ptr<Cursor> base_;
+  const Changes changes_;
+  ptrdiff_t at_;
+  bool forward_ = true;
+  bool on_change_ = false;
+  bool valid_ = false;
+};
+
 }  // namespace
 
 std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, Syncer& syncer, Range range,
                                        const rocksdb::Snapshot* snapshot) {
   return std::make_unique<StoreCursor>(db, syncer, std::move(range), snapshot);
+}
+
+void Changes::Reserve(size_t changes, size_t bytes) {
+  list_.reserve(changes);
+  bytes_ = std::make_unique<char[]>(bytes);
+  reserved_ = bytes;
+}
+
+void Changes::Add(std::string_view key, std::string_view value, bool deleted) {
+  BRAID_ASSERT(key.size() + value.size() <= reserved_ - used_);
+  BRAID_ASSERT(list_.empty() || list_.back().key < key);  // LowerBound() searches by halves
+  char* at = bytes_.get() + used_;
+  key.copy(at, key.size());  // a deletion has no value, not even a pointer: not for memcpy
+  value.copy(at + key.size(), value.size());
+  used_ += key.size() + value.size();
+  list_.push_back({{at, key.size()}, {at + key.size(), value.size()}, deleted});
+}
+
+size_t Changes::LowerBound(std::string_view key) const {
+  const auto at = std::lower_bound(list_.begin(), list_.end(), key,
+                                   [](const Change& change, std::string_view k) { return change.key < k; });
+  return static_cast<size_t>(at - list_.begin());
+}
+
+std::unique_ptr<Cursor> NewOverlayCursor(std::unique_ptr<Cursor> base, Changes changes) {
+  return std::make_unique<OverlayCursor>(std::move(base), std::move(changes));
 }
 
 }  // namespace braid::storage

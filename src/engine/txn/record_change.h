@@ -1,10 +1,12 @@
 // RecordChange: all changes of one document write: entries of every index, keys that are unique over all shards, the
 // document itself, counters. It first computes and checks everything, locks included, and then writes: so an error
-// leaves no partial change.
+// leaves no partial change. The errors of a write that breaks a rule of the collection are made here, too.
 #pragma once
 
+#include "engine/catalog/collection.h"
 #include "engine/catalog/index_keys.h"
 #include "engine/txn/context.h"
+#include "engine/txn/records.h"
 
 namespace braid::txn {
 
@@ -61,5 +63,12 @@ class RecordChange {
   std::vector<IndexChange> changes_;
   storage::Buffer buffer_;
 };
+
+/// E11000 with keyPattern and keyValue in the details; `values` as an index entry holds them.
+Status DuplicateKey(const catalog::Collection& collection, const catalog::IndexSpec& spec, bson::View values);
+
+/// OK, or kDocumentValidationFailure with errInfo. `before` is null for an insert. With the action "warn" it is a line
+/// in the log.
+Status CheckValidator(const catalog::Collection& collection, const bson::View* before, bson::View after);
 
 }  // namespace braid::txn

@@ -1,4 +1,5 @@
-#include "engine/txn/stray_keys.h"
+// Stray keys: finds keys of the store that belong to nothing.
+#include "engine/txn/validate.h"
 
 #include <map>
 

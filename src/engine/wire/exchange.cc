@@ -1,7 +1,7 @@
 #include "engine/wire/exchange.h"
 
 #include "base/strings.h"
-#include "engine/bson/error_reply.h"
+#include "engine/bson/builder.h"
 
 namespace braid::wire {
 namespace {

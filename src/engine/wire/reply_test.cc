@@ -3,7 +3,6 @@
 
 #include "base/testing/testing.h"
 #include "engine/bson/builder.h"
-#include "engine/bson/error_reply.h"
 #include "engine/bson/json.h"
 #include "engine/wire/crc32c.h"
 #include "engine/wire/testing/messages.h"

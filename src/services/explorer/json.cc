@@ -3,7 +3,6 @@
 #include <charconv>
 
 #include "base/strings.h"
-#include "base/utc_text.h"
 #include "services/explorer/queries.h"
 
 namespace braid::explorer {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "base/utc_text.h"
 #include "patterns/chains/hash.h"
 
 namespace braid::settlement {

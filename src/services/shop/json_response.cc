@@ -2,7 +2,6 @@
 #include "services/shop/json.h"
 
 #include "base/strings.h"
-#include "base/utc_text.h"
 #include "services/shop/documents.h"
 
 namespace braid::shop {

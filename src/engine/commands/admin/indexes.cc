@@ -10,7 +10,6 @@
 #include "engine/commands/shared/common.h"
 #include "engine/commands/shared/config_views.h"
 #include "engine/commands/table.h"
-#include "engine/commands/topology.h"
 #include "engine/txn/index_build.h"
 
 namespace braid::commands {

@@ -8,7 +8,6 @@
 #include "engine/commands/shared/common.h"
 #include "engine/commands/shared/statements.h"
 #include "engine/commands/table.h"
-#include "engine/commands/topology.h"
 #include "engine/exec/plan/stage.h"
 
 namespace braid::commands {

@@ -7,7 +7,6 @@
 #include "engine/commands/shared/current_operations.h"
 #include "engine/commands/shared/sizes.h"
 #include "engine/commands/shared/statements.h"
-#include "engine/commands/topology.h"
 #include "engine/exec/plan/stage.h"
 #include "engine/txn/index_build.h"
 

@@ -5,7 +5,6 @@
 #include "engine/commands/command.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
-#include "engine/commands/topology.h"
 
 namespace braid::commands {
 namespace {

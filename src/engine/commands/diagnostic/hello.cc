@@ -2,11 +2,10 @@
 #include <algorithm>
 
 #include "engine/bson/validate.h"
-#include "engine/commands/client_metadata.h"
 #include "engine/commands/command.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/request.h"
 #include "engine/commands/table.h"
-#include "engine/commands/topology.h"
 
 namespace braid::commands {
 namespace {

@@ -9,7 +9,6 @@
 #include "engine/commands/command.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/table.h"
-#include "engine/commands/topology.h"
 
 namespace braid::commands {
 namespace {

@@ -6,7 +6,6 @@
 #include "engine/commands/shared/config_views.h"
 #include "engine/commands/shared/sizes.h"
 #include "engine/commands/table.h"
-#include "engine/commands/topology.h"
 
 namespace braid::commands {
 namespace {

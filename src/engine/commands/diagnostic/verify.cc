@@ -17,7 +17,6 @@
 #include "engine/commands/shared/batch.h"
 #include "engine/commands/table.h"
 #include "engine/storage/store_files.h"
-#include "engine/txn/stray_keys.h"
 #include "engine/txn/validate.h"
 
 namespace braid::commands {

@@ -1,6 +1,10 @@
-// balancerStart, balancerStop, balancerStatus. The switch is the document "balancer" of config.settings.
+// balancerStart, balancerStop, balancerStatus, balancerCollectionStatus. The switch is the document "balancer" of
+// config.settings.
+#include <algorithm>
+
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/parts.h"
+#include "engine/commands/sharding/common.h"
 #include "engine/commands/shared/statements.h"
 #include "engine/commands/table.h"
 
@@ -47,6 +51,30 @@ Result<bson::Document> RunStatus(Call& call) {
                     call.engine.balancer.documents_moved());
 }
 
+/// What is not balanced, in MongoDB's words; empty if nothing.
+std::string_view Violation(const sharding::Placement& placement, const catalog::Cluster& cluster) {
+  const auto drains = [&cluster](const sharding::Chunk& chunk) {
+    const catalog::Shard* shard = cluster.Find(chunk.shard);
+    return shard != nullptr && shard->draining;
+  };
+  if (std::ranges::any_of(placement.chunks, drains)) return "draining";
+  return placement.is_moving() ? "chunksImbalance" : "";
+}
+
+Result<bson::Document> RunBalancerCollectionStatus(Call& call) {
+  std::string_view name;
+  ArgReader reader(call.request);
+  reader.Required("balancerCollectionStatus", name);
+  BRAID_CHECK_OK(reader.Finish());
+  BRAID_TRY(const catalog::Namespace ns, ParseFullName(name));
+  BRAID_TRY(const catalog::CollectionPtr collection, FindSharded(call, ns));
+  const std::string_view violation = Violation(*collection->placement, call.engine.catalog->cluster());
+  bson::Builder reply;
+  reply.Append("balancerCompliant", violation.empty());
+  if (!violation.empty()) reply.Append("firstComplianceViolation", violation);
+  return reply.Finish();
+}
+
 }  // namespace
 
 constinit const Command kBalancerStart = {.name = "balancerStart",
@@ -61,4 +89,10 @@ constinit const Command kBalancerStatus = {.name = "balancerStatus",
                                            .flags = kReadOnly | kAdminOnly,
                                            .help = "Tells whether the balancer is on and what it has done.",
                                            .run = RunStatus};
+
+constinit const Command kBalancerCollectionStatus = {.name = "balancerCollectionStatus",
+                                                     .flags = kReadOnly | kAdminOnly,
+                                                     .help = "Tells whether a collection is balanced.",
+                                                     .run = RunBalancerCollectionStatus};
+
 }  // namespace braid::commands

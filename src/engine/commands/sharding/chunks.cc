@@ -1,7 +1,7 @@
 // moveChunk, moveRange, split, mergeChunks: the table of chunks changed by hand.
 #include "base/strings.h"
 #include "engine/balance/changelog.h"
-#include "engine/balance/pick.h"
+#include "engine/balance/policy.h"
 #include "engine/bson/json.h"
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/parts.h"

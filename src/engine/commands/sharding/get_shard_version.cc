@@ -7,7 +7,6 @@
 #include "engine/commands/parts.h"
 #include "engine/commands/sharding/common.h"
 #include "engine/commands/table.h"
-#include "engine/commands/topology.h"
 
 namespace braid::commands {
 namespace {

@@ -1,4 +1,4 @@
-// addShard, removeShard: one more local shard, and one fewer.
+// addShard, removeShard, listShards: one more local shard, one fewer, and all of them.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -7,6 +7,7 @@
 #include "engine/commands/arg_reader.h"
 #include "engine/commands/parts.h"
 #include "engine/commands/sharding/common.h"
+#include "engine/commands/shared/config_views.h"
 #include "engine/commands/table.h"
 
 namespace braid::commands {
@@ -155,6 +156,17 @@ Result<bson::Document> RunRemove(Call& call) {
   return reply.Finish();
 }
 
+Result<bson::Document> RunListShards(Call& call) {
+  ArgReader reader(call.request);
+  reader.Ignore({"listShards"});
+  BRAID_CHECK_OK(reader.Finish());
+  bson::Builder reply;
+  reply.OpenArray("shards");
+  for (const bson::Document& row : ShardRows(call.engine)) reply.AppendNext(row);
+  reply.Close();
+  return reply.Finish();
+}
+
 }  // namespace
 
 constinit const Command kAddShard = {
@@ -163,4 +175,8 @@ constinit const Command kRemoveShard = {.name = "removeShard",
                                         .flags = kWrites | kAdminOnly,
                                         .help = "Drains a shard and, once it is empty, removes it.",
                                         .run = RunRemove};
+
+constinit const Command kListShards = {
+    .name = "listShards", .flags = kReadOnly | kAdminOnly, .help = "Lists the shards.", .run = RunListShards};
+
 }  // namespace braid::commands

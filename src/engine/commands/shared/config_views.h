@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "braid/status.h"
+#include "engine/bson/value.h"
 #include "engine/catalog/collection.h"
 #include "engine/commands/command.h"
 #include "engine/exec/write/write.h"
@@ -28,5 +29,8 @@ Status CheckNoConfigView(const catalog::Namespace& ns);
 /// Applies an update to the rows of a view that match. Only noBalance of config.collections can be changed, which
 /// sh.disableBalancing and sh.enableBalancing do; kCommandNotSupportedOnView for anything else.
 Result<write::UpdateResult> UpdateConfigView(Call& call, const write::Updating& updating);
+
+/// The rows of config.shards, which listShards gives as well.
+std::vector<bson::Document> ShardRows(const EngineParts& engine);
 
 }  // namespace braid::commands

@@ -2,7 +2,7 @@
 #include "base/strings.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 
 namespace braid::query::pipeline {
 namespace {

@@ -1,5 +1,5 @@
 // $count: the number of documents under a name; gives no document if there are none.
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 #include "engine/exec/plan/stage.h"
 
 namespace braid::query::pipeline {

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/strings.h"
 #include "engine/bson/compare.h"
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 #include "engine/exec/plan/stage.h"
 #include "engine/language/expression/accumulator.h"
 

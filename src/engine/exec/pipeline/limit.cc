@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 #include "engine/language/match/operands.h"
 
 namespace braid::query::pipeline {

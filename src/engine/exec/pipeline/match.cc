@@ -1,5 +1,5 @@
 // $match: the documents that meet a filter.
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 
 namespace braid::query::pipeline {
 namespace {

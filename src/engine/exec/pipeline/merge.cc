@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "engine/exec/pipeline/parsers.h"
 #include "engine/exec/pipeline/stage.h"
 #include "engine/language/expression/operators.h"
 

@@ -1,6 +1,5 @@
 // $out: stores the whole result as a collection and replaces its previous contents.
 #include "base/strings.h"
-#include "engine/exec/pipeline/parsers.h"
 #include "engine/exec/pipeline/stage.h"
 
 namespace braid::query::pipeline {

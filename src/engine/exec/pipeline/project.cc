@@ -1,6 +1,6 @@
 // $project, $addFields (also called $set) and $unset: documents in another shape, field by field.
 #include "base/strings.h"
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 
 namespace braid::query::pipeline {
 namespace {

@@ -1,7 +1,7 @@
 // $replaceRoot and $replaceWith: replace each document by another one.
 #include "base/strings.h"
 #include "engine/bson/json.h"
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 
 namespace braid::query::pipeline {
 namespace {

@@ -1,7 +1,7 @@
 // $collStats, $currentOp, $indexStats, $listLocalSessions, $listSampledQueries, $listSessions and
 // $shardedDataDistribution: documents the server makes about itself.
 #include "base/strings.h"
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 
 namespace braid::query::pipeline {
 namespace {

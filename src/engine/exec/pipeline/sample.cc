@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "base/strings.h"
 #include "engine/bson/number.h"
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 
 namespace braid::query::pipeline {
 namespace {

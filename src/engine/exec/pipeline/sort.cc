@@ -1,7 +1,7 @@
 // $sort: all documents in order; only the first of them if a $limit follows. The sorting is the planner's.
 #include <limits>
 
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 #include "engine/exec/plan/sort_stage.h"
 
 namespace braid::query::pipeline {

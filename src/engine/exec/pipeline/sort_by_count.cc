@@ -1,5 +1,5 @@
 // $sortByCount: how often each value of an expression occurs, most frequent first. A $group and a $sort.
-#include "engine/exec/pipeline/parsers.h"
+#include "engine/exec/pipeline/stage.h"
 
 namespace braid::query::pipeline {
 

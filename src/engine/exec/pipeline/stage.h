@@ -1,5 +1,6 @@
 // Stage: one step of a pipeline. Pulls documents from its input, hands its own out one at a time. WriteStage is the
 // common base of $out and $merge: their target, and how their writes bypass the snapshot that the pipeline reads.
+// At the end the parsers of all stages.
 #pragma once
 
 #include <memory>
@@ -154,5 +155,24 @@ class WriteStage : public Stage {
   virtual Status Write(txn::Context& context, bson::View document) = 0;
   virtual Status Finish(txn::Context&) { return {}; }
 };
+
+// The parsers of the stages. One file per stage or per few similar stages; the table is in stages.cc.
+using ParseStage = Status(StageParser& parser, std::string_view name, const bson::Value& specification);
+
+ParseStage ParseAddFields, ParseProject, ParseUnset;                                                    // project.cc
+ParseStage ParseBucket;                                                                                 // bucket.cc
+ParseStage ParseCount;                                                                                  // count.cc
+ParseStage ParseCurrentOp, ParseCollStats, ParseIndexStats, ParseListLocalSessions, ParseListSessions,  // report.cc
+    ParseListSampledQueries, ParseShardedDataDistribution;
+ParseStage ParseGroup;                          // group.cc
+ParseStage ParseLimit, ParseSkip;               // limit.cc
+ParseStage ParseMatch;                          // match.cc
+ParseStage ParseMerge;                          // merge.cc
+ParseStage ParseOut;                            // out.cc
+ParseStage ParseReplaceRoot, ParseReplaceWith;  // replace_root.cc
+ParseStage ParseSample;                         // sample.cc
+ParseStage ParseSort;                           // sort.cc
+ParseStage ParseSortByCount;                    // sort_by_count.cc
+ParseStage ParseUnwind;                         // unwind.cc
 
 }  // namespace braid::query::pipeline

@@ -1,7 +1,6 @@
 // $map and $filter, and how $reduce is parsed: an expression computed for each element, with the element in a variable.
 #include "engine/bson/number.h"
 #include "engine/language/expression/functions.h"
-#include "engine/language/expression/loop.h"
 #include "engine/language/expression/nodes.h"
 #include "engine/language/expression/values.h"
 

@@ -1,7 +1,8 @@
-// The kinds of expressions that are not operators: constants, field paths, variables, objects, arrays; and the call of
-// a function over operands. Internal to this folder.
+// The kinds of expressions that are not operators: constants, field paths, variables, objects, arrays; the call of a
+// function over operands; and the common part of $map, $filter and $reduce. Internal to this folder.
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,3 +99,35 @@ inline bool AllConstant(std::span<const ExpressionPtr> operands) {
 }
 
 }  // namespace braid::query
+
+namespace braid::query::functions {
+
+/// An expression that is evaluated for each element of an array: an input, and a body over variables in slots.
+struct Loop {
+  ExpressionPtr input;
+  ExpressionPtr body;
+  int slot = 0;         // of the element; $reduce has $$value in the next one
+  ExpressionPtr extra;  // $filter: the limit, or null; $reduce: the initial value
+};
+
+class LoopExpression : public Expression {
+ public:
+  explicit LoopExpression(Loop loop) : loop_(std::move(loop)) {}
+  void CollectPaths(std::set<std::string>* paths) const override {
+    loop_.input->CollectPaths(paths);
+    loop_.body->CollectPaths(paths);
+    if (loop_.extra != nullptr) loop_.extra->CollectPaths(paths);
+  }
+
+ protected:
+  Loop loop_;
+};
+
+/// reduce.cc
+class ReduceExpression final : public LoopExpression {
+ public:
+  using LoopExpression::LoopExpression;
+  Result<bson::Value> Evaluate(Evaluation& evaluation) const override;
+};
+
+}  // namespace braid::query::functions

@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "engine/bson/arena.h"
 #include "engine/bson/validate.h"
-#include "engine/language/expression/loop.h"
+#include "engine/language/expression/nodes.h"
 #include "engine/language/expression/values.h"
 
 namespace braid::query::functions {

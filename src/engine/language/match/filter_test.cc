@@ -2,7 +2,6 @@
 
 #include "base/strings.h"
 #include "engine/language/match/match_testing.h"
-#include "engine/language/match/random_document.h"
 
 namespace braid::query {
 

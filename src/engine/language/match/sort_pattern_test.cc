@@ -6,7 +6,7 @@
 #include "base/testing/testing.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
-#include "engine/language/match/random_document.h"
+#include "engine/language/match/match_testing.h"
 
 namespace braid::query {
 

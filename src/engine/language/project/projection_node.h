@@ -2,6 +2,7 @@
 // The parsers make it; projection.cc and ProjectionWalk run it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,13 +11,26 @@
 #include <vector>
 
 #include "braid/status.h"
+#include "engine/bson/builder.h"
+#include "engine/bson/value.h"
 #include "engine/language/expression/expression.h"
 #include "engine/language/match/filter.h"
 #include "engine/language/project/field_index.h"
 #include "engine/language/project/projection.h"
-#include "engine/language/project/slice.h"
 
 namespace braid::query {
+
+/// $slice of find: a part of an array, {$slice: n} or {$slice: [skip, n]} (slice.cc).
+struct SliceRange {
+  std::optional<int32_t> skip;  // negative: from the end
+  int32_t limit = 0;            // negative (only without skip): the last ones
+};
+
+/// A number, or [number, positive number]. Codes as MongoDB's: 31272, 31257, 31258, 31259, 31273.
+Result<SliceRange> ParseSlice(const bson::Value& argument);
+
+/// Appends the part of the array under `name`.
+void AppendSlice(std::string_view name, bson::View array, const SliceRange& range, bson::Builder* out);
 
 /// OK, or MongoDB's code for the fault: 40352 empty, 40353 trailing dot, 15998 empty component, 16410 leading '$',
 /// 16411 NUL, kOverflow.

@@ -1,4 +1,5 @@
-#include "engine/language/project/slice.h"
+// $slice of find: a part of an array, {$slice: n} or {$slice: [skip, n]}.
+#include "engine/language/project/projection_node.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "engine/language/project/slice.h"
+#include "engine/language/project/projection_node.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include "engine/language/update/kinds.h"
 #include "engine/language/update/operators.h"
 #include "engine/language/update/storage_rules.h"
-#include "engine/language/update/upsert_base.h"
 
 namespace braid::update {
 namespace {

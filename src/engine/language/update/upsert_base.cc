@@ -1,4 +1,5 @@
-#include "engine/language/update/upsert_base.h"
+// What an upsert takes from its filter.
+#include "engine/language/update/kinds.h"
 
 #include <map>
 #include <optional>

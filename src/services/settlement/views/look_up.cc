@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/strings.h"
-#include "base/utc_text.h"
 #include "client/fields.h"
 
 namespace braid::settlement {

@@ -1,5 +1,5 @@
 // What a client may say of itself in its first hello.
-#include "engine/commands/client_metadata.h"
+#include "engine/commands/request.h"
 
 #include "base/strings.h"
 #include "base/testing/testing.h"

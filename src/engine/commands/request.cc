@@ -1,4 +1,5 @@
-#include "engine/commands/client_metadata.h"
+// The check of the description that a client gives of itself.
+#include "engine/commands/request.h"
 
 #include <span>
 

@@ -1,5 +1,5 @@
 // What the log shows of a command.
-#include "engine/commands/command_shape.h"
+#include "engine/commands/operation_record.h"
 
 #include "base/strings.h"
 #include "base/testing/testing.h"
