@@ -21,12 +21,10 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -119,6 +117,8 @@ class Counters {
     int64_t value = 0;  // of the first field
   };
 
+  ~Counters();
+
   /// Raises the stored number of shards if the options say more. kShardCountLowered if they say less.
   static Result<std::unique_ptr<Counters>> Open(Clients& clients, const CounterOptions& options);
   /// For callers that only read: takes the stored number of shards, whatever the options say, and changes nothing (A3).
@@ -173,8 +173,8 @@ class Counters {
   const CounterOptions& options() const { return options_; }
 
  private:
-  Counters(const CounterOptions& options, uint32_t shard_count, bool ranked)
-      : options_(options), shard_count_(shard_count), ranked_(ranked) {}
+  class CountedEntities;
+  Counters(const CounterOptions& options, uint32_t shard_count, bool ranked);
   static Status EnsureRanking(Clients& clients, const CounterOptions& options);
   static Result<bool> IsRanked(Clients& clients, const CounterOptions& options);
   Result<std::map<std::string, WideSum>> Unranked(Transaction& transaction) const;
@@ -188,8 +188,7 @@ class Counters {
   const CounterOptions options_;
   const uint32_t shard_count_;
   const bool ranked_;
-  std::mutex mu_;
-  std::unordered_set<std::string> counted_;  // guarded by mu_: entities known to have been counted; a part of them
+  const std::unique_ptr<CountedEntities> counted_;
 };
 
 struct ShardLeaseOptions {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <unordered_set>
 
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "client/fields.h"
 #include "client/handles.h"
@@ -22,7 +24,7 @@ using counters::kUnranked;
 using counters::NoSuchField;
 using counters::Overflow;
 
-constexpr size_t kCountedMax = 1'000'000;  // entities remembered as counted
+constexpr size_t kCountedMax = 1'000'000;
 
 Status CheckName(std::string_view entity) {
   if (entity.find(':') == std::string_view::npos && entity.find('\0') == std::string_view::npos) return {};
@@ -122,6 +124,29 @@ Status CounterOptions::Validate() const {
   return {};
 }
 
+// Some of the entities that are known to have been counted, so that they need not be looked for. Any thread.
+class Counters::CountedEntities {
+ public:
+  bool Contains(const std::string& entity) {
+    const MutexLock lock(mu_);
+    return known_.contains(entity);
+  }
+  void Add(std::unordered_set<std::string> entities) {
+    const MutexLock lock(mu_);
+    if (known_.size() + entities.size() > kCountedMax) known_.clear();
+    known_.merge(entities);
+  }
+
+ private:
+  Mutex mu_;
+  std::unordered_set<std::string> known_ BRAID_GUARDED_BY(mu_);
+};
+
+Counters::Counters(const CounterOptions& options, uint32_t shard_count, bool ranked)
+    : options_(options), shard_count_(shard_count), ranked_(ranked), counted_(std::make_unique<CountedEntities>()) {}
+
+Counters::~Counters() = default;
+
 Result<std::unique_ptr<Counters>> Counters::Open(Clients& clients, const CounterOptions& options) {
   BRAID_CHECK_OK(options.Validate());
   BRAID_TRY(const uint32_t stored, RaiseTo(clients, options));
@@ -161,11 +186,8 @@ Result<int64_t> Counters::AddCountingNew(Transaction& transaction, uint32_t shar
                                          std::span<const Increment> increments) {
   BRAID_TRY(const Merged merged, Merge(options_, increments));
   std::vector<std::string> unknown;
-  {
-    const std::lock_guard lock(mu_);
-    for (const auto& [entity, increment] : merged) {
-      if (!counted_.contains(std::string(entity))) unknown.push_back(IdOf(entity, 0));
-    }
+  for (const auto& [entity, increment] : merged) {
+    if (!counted_->Contains(std::string(entity))) unknown.push_back(IdOf(entity, 0));
   }
   std::unordered_set<std::string> found;
   BRAID_CHECK_OK(transaction.FindIds(options_.collection, unknown, [&](const bson_t& document) {
@@ -180,11 +202,7 @@ Result<int64_t> Counters::AddCountingNew(Transaction& transaction, uint32_t shar
   std::unordered_set<std::string>& added_here = transaction.Notes(this);
   std::erase_if(found, [&](const std::string& entity) { return added_here.contains(entity); });
   added_here.insert(fresh.begin(), fresh.end());
-  {
-    const std::lock_guard lock(mu_);
-    if (counted_.size() + found.size() > kCountedMax) counted_.clear();
-    counted_.merge(found);
-  }
+  counted_->Add(std::move(found));
   Changes changes(options_);
   std::deque<Bson> documents;
   std::vector<const bson_t*> inserts;
