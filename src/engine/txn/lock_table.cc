@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -14,9 +15,11 @@ void LockTable::CloseView() {
   BRAID_ASSERT(before > 0);
 }
 
-storage::LogPosition LockTable::ChangedAt(const Stripe& stripe, uint64_t hash) {
-  const auto at = stripe.changed.find(hash);
-  return at == stripe.changed.end() ? stripe.forgotten : at->second;
+bool LockTable::IsChangedAfter(const Stripe& stripe, uint64_t hash, storage::LogPosition read_at) {
+  if (stripe.newest <= read_at) return false;  // nothing in the stripe is
+  const storage::LogPosition* at = stripe.changed.Find(hash);
+  if (at == nullptr) at = stripe.changed_before.Find(hash);
+  return (at == nullptr ? stripe.forgotten : *at) > read_at;
 }
 
 Result<bool> LockTable::Lock(LockOwner owner, uint64_t hash, storage::LogPosition read_at) {
@@ -25,10 +28,10 @@ Result<bool> LockTable::Lock(LockOwner owner, uint64_t hash, storage::LogPositio
                               "WriteConflict: the document was changed after the transaction began");
   Stripe& stripe = StripeOf(hash);
   const MutexLock lock(stripe.mu);
-  const auto [it, inserted] = stripe.held.try_emplace(hash, owner);
-  if (!inserted && it->second != owner) return held;
-  if (inserted && read_at != kNewest && ChangedAt(stripe, hash) > read_at) {
-    stripe.held.erase(it);
+  const auto [holder, inserted] = stripe.held.TryEmplace(hash, owner);
+  if (!inserted && *holder != owner) return held;
+  if (inserted && read_at != kNewest && IsChangedAfter(stripe, hash, read_at)) {
+    stripe.held.Erase(hash);
     return changed;
   }
   return inserted;
@@ -38,9 +41,9 @@ Status LockTable::Wait(LockOwner owner, uint64_t hash, Operation& operation) {
   Stripe& stripe = StripeOf(hash);
   Waiter waiter{owner, &operation};
   const MutexLock lock(stripe.mu);
-  const auto [holder, is_free] = stripe.held.try_emplace(hash, owner);
+  const auto [holder, is_free] = stripe.held.TryEmplace(hash, owner);
   if (is_free) return {};
-  BRAID_ASSERT(holder->second != owner);  // otherwise it would wait for itself
+  BRAID_ASSERT(*holder != owner);  // otherwise it would wait for itself
   stripe.waiting[hash].push_back(&waiter);
   ++operation.cost.conflicts;
   waiting_.fetch_add(1, std::memory_order_relaxed);
@@ -66,7 +69,8 @@ Status LockTable::AwaitGrant(Stripe& stripe, uint64_t hash, Waiter& waiter) {
     const Status status = waiter.operation->Wait();
     stripe.mu.Lock();
     if (waiter.granted) {
-      BRAID_ASSERT(stripe.held.at(hash) == waiter.owner);
+      const LockOwner* const holder = stripe.held.Find(hash);
+      BRAID_ASSERT(holder != nullptr && *holder == waiter.owner);
       return {};
     }
     if (status.ok()) continue;
@@ -80,20 +84,30 @@ Status LockTable::AwaitGrant(Stripe& stripe, uint64_t hash, Waiter& waiter) {
 
 // The key goes to the first waiter, or becomes free.
 void LockTable::Release(Stripe& stripe, LockOwner owner, uint64_t hash) {
-  const auto held = stripe.held.find(hash);
-  BRAID_ASSERT(held != stripe.held.end() && held->second == owner);
-  const auto queue = stripe.waiting.find(hash);
+  LockOwner* const held = stripe.held.Find(hash);
+  BRAID_ASSERT(held != nullptr && *held == owner);
+  const auto queue = stripe.waiting.empty() ? stripe.waiting.end() : stripe.waiting.find(hash);
   if (queue == stripe.waiting.end()) {
-    stripe.held.erase(held);
+    stripe.held.Erase(hash);
     return;
   }
   BRAID_ASSERT(!queue->second.empty());
   Waiter* const first = queue->second.front();
   queue->second.pop_front();
   if (queue->second.empty()) stripe.waiting.erase(queue);
-  held->second = first->owner;
+  *held = first->owner;
   first->granted = true;
   first->operation->Wake();  // under the stripe's lock, which the waiter takes before it goes on
+}
+
+void LockTable::Remember(Stripe& stripe, uint64_t hash, storage::LogPosition changed_at) {
+  if (stripe.changed.size() >= kChangedMax) {
+    stripe.forgotten = stripe.newest_before;
+    stripe.newest_before = stripe.newest;
+    stripe.changed_before = std::exchange(stripe.changed, LockMap());
+  }
+  *stripe.changed.TryEmplace(hash, changed_at).first = changed_at;
+  stripe.newest = std::max(stripe.newest, changed_at);
 }
 
 void LockTable::Unlock(LockOwner owner, std::span<const uint64_t> hashes, storage::LogPosition changed_at) {
@@ -103,14 +117,7 @@ void LockTable::Unlock(LockOwner owner, std::span<const uint64_t> hashes, storag
   for (const uint64_t hash : hashes) {
     Stripe& stripe = StripeOf(hash);
     const MutexLock lock(stripe.mu);
-    if (remember) {
-      if (stripe.changed.size() >= kChangedMax) {
-        stripe.changed.clear();
-        stripe.forgotten = stripe.newest;
-      }
-      stripe.changed[hash] = changed_at;
-      stripe.newest = std::max(stripe.newest, changed_at);
-    }
+    if (remember) Remember(stripe, hash, changed_at);
     Release(stripe, owner, hash);
   }
 }

@@ -15,11 +15,12 @@
 #include "base/mutex.h"
 #include "braid/status.h"
 #include "engine/storage/store.h"
+#include "engine/txn/lock_map.h"
 #include "engine/txn/operation.h"
 
 namespace braid::txn {
 
-using LockOwner = uint64_t;
+using LockOwner = uint64_t;  // not 0
 
 /// A key that another owner holds is kWriteConflict at once, and the caller decides whether to release its own locks
 /// and wait for the key (a plain statement) or to give up (a transaction). So there is no cycle of waiting. Statements
@@ -53,8 +54,8 @@ class LockTable {
 
  private:
   static constexpr storage::LogPosition kNewest = UINT64_MAX;
-  static constexpr size_t kStripes = 64;
-  static constexpr size_t kChangedMax = 8192;  // of a stripe
+  static constexpr size_t kStripes = size_t{1} << LockMap::kStripeBits;
+  static constexpr size_t kChangedMax = 4096;  // of a stripe, in each of two maps
   struct Waiter {
     LockOwner owner;
     Operation* operation;
@@ -62,17 +63,22 @@ class LockTable {
   };
   struct Stripe {
     Mutex mu;
-    std::unordered_map<uint64_t, LockOwner> held BRAID_GUARDED_BY(mu);
+    LockMap held BRAID_GUARDED_BY(mu);  // owners
     // For keys that are held; no empty queue.
     std::unordered_map<uint64_t, std::deque<Waiter*>> waiting BRAID_GUARDED_BY(mu);
-    std::unordered_map<uint64_t, storage::LogPosition> changed BRAID_GUARDED_BY(mu);
-    storage::LogPosition newest BRAID_GUARDED_BY(mu) = 0;     // that was ever in `changed`
-    storage::LogPosition forgotten BRAID_GUARDED_BY(mu) = 0;  // changes up to here may be missing in `changed`
+    // Positions. When `changed` is full it replaces `changed_before`, so that a large commit does not push itself out.
+    LockMap changed BRAID_GUARDED_BY(mu);
+    LockMap changed_before BRAID_GUARDED_BY(mu);
+    storage::LogPosition newest BRAID_GUARDED_BY(mu) = 0;         // that was ever in `changed`
+    storage::LogPosition newest_before BRAID_GUARDED_BY(mu) = 0;  // the same of `changed_before`
+    storage::LogPosition forgotten BRAID_GUARDED_BY(mu) = 0;      // changes up to here may be missing in both
   };
   Stripe& StripeOf(uint64_t hash) { return stripes_[hash % kStripes]; }
   static void Release(Stripe& stripe, LockOwner owner, uint64_t hash) BRAID_REQUIRES(stripe.mu);
   static Status AwaitGrant(Stripe& stripe, uint64_t hash, Waiter& waiter) BRAID_REQUIRES(stripe.mu);
-  static storage::LogPosition ChangedAt(const Stripe& stripe, uint64_t hash) BRAID_REQUIRES(stripe.mu);
+  static void Remember(Stripe& stripe, uint64_t hash, storage::LogPosition changed_at) BRAID_REQUIRES(stripe.mu);
+  static bool IsChangedAfter(const Stripe& stripe, uint64_t hash, storage::LogPosition read_at)
+      BRAID_REQUIRES(stripe.mu);
 
   std::array<Stripe, kStripes> stripes_;
   std::atomic<uint64_t> views_{0};

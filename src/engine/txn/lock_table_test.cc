@@ -1,10 +1,13 @@
 #include "engine/txn/lock_table.h"
 
 #include <atomic>
+#include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/random.h"
 #include "base/testing/testing.h"
 
 namespace braid::txn {
@@ -50,6 +53,48 @@ TEST(LockTableTest, NothingIsRememberedWithoutAView) {
   ASSERT_TRUE(*table.Lock(1, key));
   table.Unlock(1, {&key, 1}, 11);
   EXPECT_TRUE(*table.Lock(2, key, 10));
+}
+
+// A transaction that was open during a large commit may still change what that one left alone.
+TEST(LockTableTest, ALargeCommitIsRemembered) {
+  LockTable table;
+  table.OpenView();  // reads the state of position 10
+  std::vector<uint64_t> keys;
+  for (uint64_t key = 0; key < 100'000; ++key) keys.push_back(LockTable::HashOf(std::to_string(key)));
+  for (int commit = 0; commit < 10; ++commit) {  // of which the first ones are forgotten
+    for (uint64_t& key : keys) ASSERT_TRUE(*table.Lock(1, key += 64));
+    table.Unlock(1, keys, commit < 9 ? 10 : 11);
+  }
+  EXPECT_TRUE(*table.Lock(2, LockTable::HashOf("untouched"), 10));
+  for (const uint64_t key : keys) ASSERT_EQ(table.Lock(2, key, 10).status().code(), Code::kWriteConflict);
+}
+
+// As the map of the standard library, which is the oracle here.
+TEST(LockMapTest, HoldsWhatWasAdded) {
+  Random random(test::Seed());
+  LockMap map;
+  std::map<uint64_t, uint64_t> expected;
+  for (int step = 0; step < 200'000; ++step) {
+    const uint64_t key = (random.Below(step % 40'000 < 20'000 ? 3000 : 40) << LockMap::kStripeBits) * 0x9e37'79b9;
+    if (random.Chance(step % 20'000 < 12'000 ? 2 : 1, 3)) {
+      const auto [value, is_new] = map.TryEmplace(key, step + 1);
+      const auto [place, was_new] = expected.try_emplace(key, step + 1);
+      ASSERT_EQ(is_new, was_new);
+      ASSERT_EQ(*value, place->second);
+    } else if (expected.contains(key)) {
+      map.Erase(key);
+      expected.erase(key);
+    } else {
+      ASSERT_EQ(map.Find(key), nullptr);
+    }
+    ASSERT_EQ(map.size(), expected.size());
+  }
+  for (const auto& [key, value] : expected) ASSERT_EQ(*map.Find(key), value);
+  while (!expected.empty()) {
+    map.Erase(expected.begin()->first);
+    expected.erase(expected.begin());
+    for (const auto& [key, value] : expected) ASSERT_EQ(*map.Find(key), value);
+  }
 }
 
 // What cannot be remembered any more counts as changed: a conflict too many, never one too few.

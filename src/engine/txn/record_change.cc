@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "engine/bson/arena.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "engine/bson/key_encoding.h"
 #include "engine/language/match/json_schema.h"
 #include "engine/storage/keys.h"
+#include "engine/txn/insert_batch.h"
 #include "engine/txn/records.h"
 
 namespace braid::txn {
@@ -19,6 +23,8 @@ namespace {
 using catalog::Index;
 using catalog::IndexEntries;
 using catalog::IndexEntry;
+
+constexpr size_t kPlainFieldsMax = 8;  // of all indexes of a collection together
 
 /// True if both versions have the same single key, as for most indexes in most updates.
 bool SamePlainKey(const catalog::IndexSpec& spec, const bson::View* before, const bson::View* after) {
@@ -34,6 +40,32 @@ bool SamePlainKey(const catalog::IndexSpec& spec, const bson::View* before, cons
 
 std::string ShardBytes(storage::ShardNumber shard) {
   return {static_cast<char>(shard >> 8), static_cast<char>(shard & 0xff)};
+}
+
+/// The rest of an entry's key, behind its prefix, and its value, as EntryKey() and EntryValue() make them for an index
+/// that is neither unique nor hashed.
+void AppendPlainEntry(const catalog::IndexSpec& spec, std::span<const bson::Value> values, std::string_view id_key,
+                      std::string& key, std::string& value) {
+  static_assert(kPlainFieldsMax <= 10);  // names have one digit
+  const auto append_size = [&value](size_t size) {
+    const auto bytes = static_cast<uint32_t>(size);
+    value.append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
+  };
+  append_size(id_key.size());
+  size_t size = sizeof(uint32_t) + 1;
+  for (const bson::Value& field : values) size += field.missing() ? 0 : 3 + field.bytes().size();
+  append_size(size);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool missing = values[i].missing();
+    bson::AppendKey(&key, missing ? bson::Arena::Null() : values[i], spec.fields[i].descending, spec.collation.get());
+    if (missing) continue;
+    value.push_back(static_cast<char>(values[i].type()));
+    value.push_back(static_cast<char>('0' + i));
+    value.push_back('\0');
+    value.append(values[i].bytes());
+  }
+  value.push_back('\0');
+  key.append(id_key);
 }
 
 /// A transaction takes a unique key only if its snapshot shows the key as it is now: kWriteConflict. The lock is not
@@ -61,12 +93,12 @@ Result<IndexEntries> RecordChange::EntriesOf(const Index& index, const bson::Vie
 Status RecordChange::CheckUnique(const Index& index, const IndexEntry& entry, const UniqueKey& unique, bool* skip) {
   const std::string& key = unique.key;
   BRAID_CHECK_OK(context_.Lock(key));
-  BRAID_TRY(bool found, context_.writes().Get(key, {}, &buffer_));
-  BRAID_CHECK_OK(CheckUnchanged(context_, key, found, buffer_));
+  BRAID_TRY(bool found, context_.writes().Get(key, {}, &Scratch()));
+  BRAID_CHECK_OK(CheckUnchanged(context_, key, found, Scratch()));
   if (!found) return {};
-  std::string owner(buffer_.view());
+  std::string owner(Scratch().view());
   if (!unique.global) {
-    BRAID_TRY(StoredEntry stored, ReadEntry(index, key, buffer_.view()));
+    BRAID_TRY(StoredEntry stored, ReadEntry(index, key, Scratch().view()));
     owner = std::string(stored.id_key);
   }
   if (owner == id_key_) return {};
@@ -146,12 +178,38 @@ Status RecordChange::PlanAll(const Version& before, const Version& after) {
   return {};
 }
 
+bool RecordChange::WritePlainEntries(const Version& after, InsertBatch& batch) {
+  std::array<bson::Value, kPlainFieldsMax> all;
+  size_t used = 0;
+  for (const auto& index : collection_->indexes) {
+    if (index->number == 0) continue;
+    const catalog::IndexSpec& spec = index->spec;
+    const size_t count = spec.fields.size();
+    if (spec.unique || spec.sparse || spec.partial_filter || spec.is_hashed()) return false;
+    if (count > all.size() - used || !spec.paths.PlainKey(*after.document, std::span(all).subspan(used, count))) {
+      return false;
+    }
+    used += count;
+  }
+  const bson::Value* next = all.data();
+  for (const auto& index : collection_->indexes) {
+    if (index->number == 0) continue;
+    const std::span<const bson::Value> values(next, index->spec.fields.size());
+    next += values.size();
+    batch.entry_key = storage::IndexPrefix(index->number, after.shard);
+    batch.entry_value.clear();
+    AppendPlainEntry(index->spec, values, id_key_, batch.entry_key, batch.entry_value);
+    context_.writes().Put(batch.entry_key, batch.entry_value);
+  }
+  return true;
+}
+
 Status RecordChange::WriteMultikey(const IndexChange& change) {
   if ((change.multikey & ~change.index->multikey_stored.load()) == 0) return {};
   const std::string key = storage::MultikeyKey(change.index->number);
   uint64_t bits = 0;
-  BRAID_TRY(bool found, context_.writes().Get(key, {}, &buffer_));
-  if (found) std::memcpy(&bits, buffer_.view().data(), std::min<size_t>(8, buffer_.view().size()));
+  BRAID_TRY(bool found, context_.writes().Get(key, {}, &Scratch()));
+  if (found) std::memcpy(&bits, Scratch().view().data(), std::min<size_t>(8, Scratch().view().size()));
   bits |= change.multikey;
   context_.writes().Put(key, {reinterpret_cast<const char*>(&bits), 8});
   context_.NoteMultikey(change.index, bits);
@@ -164,15 +222,15 @@ Status RecordChange::Write() {
     BRAID_CHECK_OK(WriteMultikey(change));
     for (const std::string& key : change.removed) writes.Delete(key);
     for (const std::string& key : change.removed_if_own) {
-      BRAID_TRY(bool found, writes.Get(key, {}, &buffer_));
+      BRAID_TRY(bool found, writes.Get(key, {}, &Scratch()));
       if (!found) continue;
-      BRAID_TRY(StoredEntry stored, ReadEntry(*change.index, key, buffer_.view()));
+      BRAID_TRY(StoredEntry stored, ReadEntry(*change.index, key, Scratch().view()));
       if (stored.id_key == id_key_) writes.Delete(key);
     }
     for (const std::string& key : change.released) {
       // Of an index being built the key may be another document's.
-      BRAID_TRY(bool found, writes.Get(key, {}, &buffer_));
-      if (found && buffer_.view() == id_key_) writes.Delete(key);
+      BRAID_TRY(bool found, writes.Get(key, {}, &Scratch()));
+      if (found && Scratch().view() == id_key_) writes.Delete(key);
     }
     for (const IndexEntry& entry : change.added)
       writes.Put(entry.key, EntryValue(*change.index, entry.values, id_key_));

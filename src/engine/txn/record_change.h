@@ -3,6 +3,8 @@
 // leaves no partial change. The errors of a write that breaks a rule of the collection are made here, too.
 #pragma once
 
+#include <optional>
+
 #include "engine/catalog/collection.h"
 #include "engine/catalog/index_keys.h"
 #include "engine/txn/context.h"
@@ -16,6 +18,8 @@ struct Version {
   storage::ShardNumber shard = 0;
 };
 
+class InsertBatch;
+
 class RecordChange {
  public:
   RecordChange(Context& context, const catalog::CollectionPtr& collection, std::string id_key)
@@ -25,6 +29,9 @@ class RecordChange {
   Status PlanAll(const Version& before, const Version& after);
   /// The entries that were planned.
   Status Write();
+  /// Plans and writes the entries of a new document in one step. False, and nothing is written, unless each index has
+  /// exactly one entry for it that nothing has to be checked for.
+  bool WritePlainEntries(const Version& after, InsertBatch& batch);
   /// Document, its place over all shards, counters.
   void WriteDocument(const Version& before, const Version& after);
   /// Only the keys that are unique over all shards.
@@ -53,6 +60,8 @@ class RecordChange {
   Status CheckEverywhere(const catalog::Index& index, const catalog::IndexEntry& entry, storage::ShardNumber shard,
                          bool* skip);
   Status WriteMultikey(const IndexChange& change);
+  /// For values that are read, one at a time.
+  storage::Buffer& Scratch() { return buffer_ ? *buffer_ : buffer_.emplace(); }
   std::string DocumentKeyOn(storage::ShardNumber shard) const {
     return storage::DocumentPrefix(collection_->number, shard).append(id_key_);
   }
@@ -61,7 +70,7 @@ class RecordChange {
   const catalog::CollectionPtr& collection_;
   const std::string id_key_;
   std::vector<IndexChange> changes_;
-  storage::Buffer buffer_;
+  std::optional<storage::Buffer> buffer_;  // most changes need none
 };
 
 /// E11000 with keyPattern and keyValue in the details; `values` as an index entry holds them.

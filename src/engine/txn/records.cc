@@ -9,6 +9,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/key_encoding.h"
 #include "engine/storage/keys.h"
+#include "engine/txn/insert_batch.h"
 #include "engine/txn/record_change.h"
 
 namespace braid::txn {
@@ -135,26 +136,45 @@ Result<bool> LockNewest(Context& context, const Collection& collection, std::str
   return !context.writes().HasChange(KeyOn(collection, shard, id_key));
 }
 
-Status Insert(Context& context, const CollectionPtr& collection, bson::View document, const WriteOptions& options) {
+namespace {
+
+/// kDuplicateKey if there is a document of this _id, which is locked. An expired one is removed.
+Status CheckIdUnused(Context& context, const CollectionPtr& collection, const bson::Value& id) {
+  storage::Buffer existing;
+  BRAID_TRY(const auto found, ReadForChange(context, *collection, id, &existing));
+  if (!found) return {};
+  const bson::View standing(existing.view());
+  if (!collection->IsExpired(standing, context.now_millis())) {
+    return DuplicateKey(*collection, collection->indexes[0]->spec, bson::Make("0", id));
+  }
+  return Remove(context, collection, *found, standing);
+}
+
+}  // namespace
+
+Status Insert(InsertBatch& batch, Context& context, const CollectionPtr& collection, bson::View document,
+              const WriteOptions& options) {
   BRAID_CHECK_OK(CheckRoom(context, document.size()));
   if (!options.bypass_validation) BRAID_CHECK_OK(CheckValidator(*collection, nullptr, document));
   const bson::Value id = document.Find("_id");
   Version after{.document = &document};
   BRAID_TRY(after.shard, ShardFor(*collection, document));
   RecordChange change(context, collection, IdKey(id, collection->collation.get()));
-  storage::Buffer existing;
-  BRAID_TRY(const auto found, ReadForChange(context, *collection, id, &existing));
-  if (found) {
-    const bson::View standing(existing.view());
-    if (!collection->IsExpired(standing, context.now_millis())) {
-      return DuplicateKey(*collection, collection->indexes[0]->spec, bson::Make("0", id));
-    }
-    BRAID_CHECK_OK(Remove(context, collection, *found, standing));
+  BRAID_CHECK_OK(context.Lock(KeyOn(*collection, storage::kNoShard, change.id_key())));
+  BRAID_TRY(const bool is_free, batch.IsFree(*collection, change.id_key()));
+  if (!is_free) BRAID_CHECK_OK(CheckIdUnused(context, collection, id));
+  if (!change.WritePlainEntries(after, batch)) {
+    BRAID_CHECK_OK(change.PlanAll({}, after));
+    BRAID_CHECK_OK(change.Write());
   }
-  BRAID_CHECK_OK(change.PlanAll({}, after));
-  BRAID_CHECK_OK(change.Write());
   change.WriteDocument({}, after);
   return {};
+}
+
+Status Insert(Context& context, const CollectionPtr& collection, bson::View document, const WriteOptions& options) {
+  InsertBatch alone(context);
+  alone.UseLookUps();
+  return Insert(alone, context, collection, document, options);
 }
 
 Result<storage::ShardNumber> ShardOfChanged(const Collection& collection, storage::ShardNumber shard, bson::View before,

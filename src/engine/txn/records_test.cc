@@ -1,10 +1,14 @@
 // Records: rules of writes, and that indexes always say what the documents say.
 #include "engine/txn/records.h"
 
+#include <algorithm>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "base/strings.h"
 #include "engine/bson/builder.h"
+#include "engine/txn/insert_batch.h"
 #include "engine/txn/testing_fixture.h"
 
 namespace braid::txn {
@@ -303,6 +307,44 @@ TEST_F(RecordsTest, WhatATransactionHasReadIsNewestUntilItChangesIt) {
     ASSERT_OK(Replace(J("{'_id': 1, 'n': 2}")));
     EXPECT_EQ(LockNewest(transaction, *Find(), id_key, 0).status().code(), Code::kWriteConflict);
   }
+}
+
+// Ids in and out of order, stored before and within the transaction, dense and sparse: the same as one by one.
+TEST_F(RecordsTest, ABatchInsertsWhatIsNotThere) {
+  Random random(test::Seed());
+  Create();
+  ASSERT_OK(Build({"{'key': {'a': 1, 'b': -1}, 'name': 'ab'}", "{'key': {'c': 1}, 'name': 'c'}"}));
+  std::set<int32_t> stored;
+  Operations::Handle operation = operations_.Start();
+  for (int round = 0; round < 60; ++round) {
+    const int32_t ids = round % 3 == 0 ? 100'000 : round % 3 == 1 ? 3000 : 300;
+    std::vector<int32_t> wanted;
+    for (int i = 0; i < 100; ++i) wanted.push_back(static_cast<int32_t>(random.Below(static_cast<uint64_t>(ids))));
+    if (random.Chance(3, 4)) std::sort(wanted.begin(), wanted.end());
+    Context transaction(*shared_, *operation, Context::Kind::kTransaction);
+    transaction.FixSnapshot();
+    InsertBatch batch(transaction);
+    for (const int32_t id : wanted) {
+      const Status status = txn::Insert(batch, transaction, Find(), RandomDocument(random, id), {});
+      ASSERT_EQ(status.code(), stored.insert(id).second ? Code::kOk : Code::kDuplicateKey) << id;
+    }
+    ASSERT_OK(transaction.NoteWriter(Find()));
+    ASSERT_OK(transaction.Commit());
+  }
+  EXPECT_OK(Check());
+  EXPECT_EQ(Find()->state->documents, static_cast<int64_t>(stored.size()));
+}
+
+TEST_F(RecordsTest, ABatchConflictsWithWhatCameAfterItsSnapshot) {
+  Create();
+  Operations::Handle operation = operations_.Start();
+  Context transaction(*shared_, *operation, Context::Kind::kTransaction);
+  transaction.FixSnapshot();
+  InsertBatch batch(transaction);
+  ASSERT_OK(txn::Insert(batch, transaction, Find(), J("{'_id': 1}"), {}));  // has looked for what follows
+  ASSERT_OK(Insert("{'_id': 2}"));
+  EXPECT_EQ(txn::Insert(batch, transaction, Find(), J("{'_id': 2}"), {}).code(), Code::kWriteConflict);
+  ASSERT_OK(txn::Insert(batch, transaction, Find(), J("{'_id': 3}"), {}));
 }
 
 TEST_F(RecordsTest, ValidationFindsLies) {

@@ -97,8 +97,9 @@ class PayloadReader {
   }
 
   template <typename T, typename Read>
-  bool List(std::vector<T>& out, const Read& read) {
+  bool List(size_t expected, std::vector<T>& out, const Read& read) {
     if (!Literal("[")) return false;
+    if (!Next(']')) out.reserve(expected);
     for (bool first = true; !Literal("]"); first = false) {
       if ((!first && !Literal(",")) || out.size() >= kListMax || !read(*this, out.emplace_back())) return false;
     }
@@ -157,8 +158,8 @@ bool ReadPlainPayload(std::string_view payload, Output& output) {
          reader.Literal(R"(,"symbol_id":)") && reader.Integer(symbol) && reader.Literal(R"(,"input":)") &&
          reader.FlatObject(output.input) && reader.Literal(R"(,"order_update":)") &&
          ReadPlainOrder(reader, output.order_update) && reader.Literal(R"(,"trades":)") &&
-         reader.List(output.trades, ReadPlainTrade) && reader.Literal(R"(,"balance_events":)") &&
-         reader.List(output.balance_events, ReadPlainEvent) && reader.Literal("}") && reader.at_end() &&
+         reader.List(1, output.trades, ReadPlainTrade) && reader.Literal(R"(,"balance_events":)") &&
+         reader.List(4, output.balance_events, ReadPlainEvent) && reader.Literal("}") && reader.at_end() &&
          symbol == output.symbol_id();
 }
 

@@ -3,11 +3,13 @@
 
 #include "base/assert.h"
 #include "base/work.h"
+#include "engine/txn/insert_batch.h"
 
 namespace braid::write {
 namespace {
 
 constexpr int kUpsertAttemptsMax = 16;  // races between upserts of one key
+constexpr size_t kCursorFrom = 16;      // documents of an insert; for fewer a cursor does not pay
 
 Result<UpdateResult> Upsert(Writer& writer, WriteAccess& access, const Updating& updating) {
   BRAID_TRY(bson::Document document, updating.update.Upsert(updating.query.filter));
@@ -38,6 +40,8 @@ bool EndsCommand(Code code) {
 Result<int64_t> Insert(Writer& writer, WriteAccess& access, const Insertion& insertion) {
   BRAID_ASSERT(access.collection() != nullptr);
   txn::Context& context = writer.context;
+  txn::InsertBatch batch(context);
+  if (insertion.documents.size() < kCursorFrom) batch.UseLookUps();
   int64_t inserted = 0;
   for (size_t i = 0; i < insertion.documents.size(); ++i) {
     BRAID_CHECK_OK(context.Check());
@@ -48,8 +52,9 @@ Result<int64_t> Insert(Writer& writer, WriteAccess& access, const Insertion& ins
     }
     Status status;
     if (auto prepared = update::PrepareForInsert(insertion.documents[i], writer.cluster_time()); prepared.ok()) {
-      status = WithoutConflict(writer, access,
-                               [&] { return txn::Insert(context, access.collection(), *prepared, insertion.options); });
+      status = WithoutConflict(writer, access, [&] {
+        return txn::Insert(batch, context, access.collection(), *prepared, insertion.options);
+      });
     } else {
       status = prepared.error();
     }

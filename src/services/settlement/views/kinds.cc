@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <tuple>
 
@@ -34,6 +35,30 @@ auto Rank(int64_t sequence, const OrderUpdate& update) {
   return std::tuple(sequence, update.symbol_id, std::string_view(update.user_id.text), std::string_view(update.status));
 }
 
+auto Rank(const Item& item) { return Rank(item.sequence, *item.output.order_update); }
+
+void WriteOrder(const OrderUpdate& update, int64_t sequence, int64_t at_ms, client::Bson& fields) {
+  fields.Text("user_id", update.user_id.text)
+      .Integer("symbol_id", update.symbol_id)
+      .Text("status", update.status)
+      .Integer("seq", sequence)
+      .Date("at", at_ms);
+}
+
+struct BalanceFields {
+  std::string_view user;
+  std::string_view asset;
+  const Amount& balance;
+  int64_t sequence;
+  int64_t at_ms;
+};
+
+void WriteBalance(const BalanceFields& row, client::Bson& fields) {
+  fields.Text("user_id", row.user).Text("asset", row.asset);
+  row.balance.AppendTo(fields, "balance");
+  fields.Integer("seq", row.sequence).Date("at", row.at_ms);
+}
+
 }  // namespace
 
 void Balances::MakeId(const BalanceEvent& event, std::string& id) {
@@ -61,9 +86,38 @@ Status Balances::Fold(const Effect& effect, Row& row) {
 }
 
 void Balances::Write(const Row& row, client::Bson& fields) {
-  fields.Text("user_id", row.user).Text("asset", row.asset);
-  row.balance.AppendTo(fields, "balance");
-  fields.Integer("seq", row.sequence).Date("at", row.at_ms);
+  WriteBalance({row.user, row.asset, row.balance, row.sequence, row.at_ms}, fields);
+}
+
+uint64_t Balances::HashOf(const Effect& effect) {
+  const std::hash<std::string_view> hash;
+  return hash(effect.event->user_id.text) * 31 + hash(effect.event->asset);
+}
+
+// Sums are exact, so that it does not matter in which order the deltas are added.
+bool Balances::Add(const Effect& effect, Sum& sum) {
+  if (sum.event == nullptr) sum.event = effect.event;
+  const auto delta = Amount::Parse(effect.event->delta);
+  if (!delta.ok()) return false;
+  sum.amount += *delta;
+  const Item& item = *effect.item;
+  std::tie(sum.sequence, sum.at_ms) = std::max(std::tuple(sum.sequence, sum.at_ms), {item.sequence, item.at_ms});
+  return true;
+}
+
+bool Balances::Apply(const Sum& sum, Row& row) {
+  if (!row.problem.ok()) return false;
+  if (row.sequence == 0) {
+    row.user = sum.event->user_id.text;
+    row.asset = sum.event->asset;
+  }
+  row.balance += sum.amount;
+  std::tie(row.sequence, row.at_ms) = std::max(std::tuple(row.sequence, row.at_ms), {sum.sequence, sum.at_ms});
+  return true;
+}
+
+void Balances::Write(const Sum& sum, client::Bson& fields) {
+  WriteBalance({sum.event->user_id.text, sum.event->asset, sum.amount, sum.sequence, sum.at_ms}, fields);
 }
 
 Balances::Row Balances::Read(const bson_t& document) {
@@ -77,8 +131,13 @@ Balances::Row Balances::Read(const bson_t& document) {
 }
 
 void Trades::MakeId(const Item& item, size_t index, std::string& id) {
-  id.clear();
-  fmt::format_to(std::back_inserter(id), "{}:{:019}:{}", item.chain, item.sequence, index);
+  MakeKey(item, id);
+  fmt::format_to(std::back_inserter(id), ":{}", index);
+}
+
+void Trades::MakeKey(const Item& item, std::string& key) {
+  key.clear();
+  fmt::format_to(std::back_inserter(key), "{}:{:019}", item.chain, item.sequence);
 }
 
 Status Trades::Fold(const Effect& effect, Row& row) {
@@ -113,12 +172,21 @@ Status Orders::Fold(const Effect& effect, Row& row) {
   return {};
 }
 
-void Orders::Write(const Row& row, client::Bson& fields) {
-  fields.Text("user_id", row.update.user_id.text)
-      .Integer("symbol_id", row.update.symbol_id)
-      .Text("status", row.update.status)
-      .Integer("seq", row.sequence)
-      .Date("at", row.at_ms);
+void Orders::Write(const Row& row, client::Bson& fields) { WriteOrder(row.update, row.sequence, row.at_ms, fields); }
+
+uint64_t Orders::HashOf(const Effect& effect) {
+  return std::hash<std::string_view>()(effect.item->output.order_update->order_id.text);
+}
+
+bool Orders::Add(const Effect& effect, Sum& sum) {
+  if (sum.item == nullptr || Rank(*effect.item) > Rank(*sum.item)) sum.item = effect.item;
+  return true;
+}
+
+bool Orders::Apply(const Sum& sum, Row& row) { return Fold({sum.item}, row).ok(); }
+
+void Orders::Write(const Sum& sum, client::Bson& fields) {
+  WriteOrder(*sum.item->output.order_update, sum.item->sequence, sum.item->at_ms, fields);
 }
 
 Orders::Row Orders::Read(const bson_t& document) {

@@ -7,6 +7,14 @@
 //                        and the id is only there during the call
 //   Fold(effect, row)    the row after the effect; a new row is Row()
 //   Write(row, bson)     the fields without _id;  Read(document) the row again
+// and those whose documents change more than once
+//   Sum                  the effects of one batch on one document; points into the batch
+//   EachEffect(item, call)  as ForEach, without the names
+//   HashOf(effect), IsOf(effect, sum)  which document it is of, without making its id
+//   Names(effect, id)    makes the id and returns the key that decides on the partition
+//   Add(effect, sum), Apply(sum, row)  what Fold() does effect by effect. False where Fold() would fail, which is then
+//                        asked for the reason
+//   Write(sum, bson)     as Write() of the row after Apply() to a new one
 // Trades are read and folded only by a recount: no document is ever changed twice.
 #pragma once
 
@@ -34,6 +42,28 @@ struct Balances {
     const Item* item;
     const BalanceEvent* event;
   };
+  struct Sum {
+    const BalanceEvent* event = nullptr;  // the first
+    Amount amount;
+    int64_t sequence = 0;
+    int64_t at_ms = 0;
+  };
+  template <typename Call>
+  static void EachEffect(const Item& item, const Call& call) {
+    for (const BalanceEvent& event : item.output.balance_events) call(Effect{&item, &event});
+  }
+  static uint64_t HashOf(const Effect& effect);
+  static bool IsOf(const Effect& effect, const Sum& sum) {
+    return effect.event->user_id.text == sum.event->user_id.text && effect.event->asset == sum.event->asset;
+  }
+  static std::string_view Names(const Effect& effect, std::string& id) {
+    MakeId(*effect.event, id);
+    return effect.event->user_id.text;
+  }
+  static bool Add(const Effect& effect, Sum& sum);
+  static bool Apply(const Sum& sum, Row& row);
+  static void Write(const Sum& sum, client::Bson& fields);
+
   static void MakeId(const BalanceEvent& event, std::string& id);
   template <typename Call>
   static void ForEach(const Item& item, const Call& call) {
@@ -60,6 +90,8 @@ struct Trades {
   };
   /// By chain, not by symbol: two outputs of one sequence, which a source should not make, must not collide.
   static void MakeId(const Item& item, size_t index, std::string& id);
+  /// The part of the ids that all trades of an output share, which decides on the partition.
+  static void MakeKey(const Item& item, std::string& key);
   template <typename Call>
   static void ForEach(const Item& item, const Call& call) {
     const std::vector<Trade>& trades = item.output.trades;
@@ -83,6 +115,24 @@ struct Orders {
   struct Effect {
     const Item* item;
   };
+  struct Sum {
+    const Item* item = nullptr;  // that stays
+  };
+  template <typename Call>
+  static void EachEffect(const Item& item, const Call& call) {
+    if (item.output.order_update) call(Effect{&item});
+  }
+  static uint64_t HashOf(const Effect& effect);
+  static bool IsOf(const Effect& effect, const Sum& sum) {
+    return effect.item->output.order_update->order_id.text == sum.item->output.order_update->order_id.text;
+  }
+  static std::string_view Names(const Effect& effect, std::string& id) {
+    return id = effect.item->output.order_update->order_id.text;
+  }
+  static bool Add(const Effect& effect, Sum& sum);
+  static bool Apply(const Sum& sum, Row& row);
+  static void Write(const Sum& sum, client::Bson& fields);
+
   template <typename Call>
   static void ForEach(const Item& item, const Call& call) {
     if (!item.output.order_update) return;

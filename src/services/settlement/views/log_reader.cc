@@ -143,6 +143,7 @@ Status LogReader::Start(const Positions& from, const std::vector<ChainHead>& hea
 
 Result<std::vector<LogReader::Checked>> LogReader::ReadRecords() {
   std::vector<Checked> records;
+  records.reserve(last_batch_);
   size_t bytes = 0;
   while (!order_.empty() && records.size() < options_.batch_records_max && bytes < options_.batch_bytes_max) {
     std::pop_heap(order_.begin(), order_.end(), Later);
@@ -161,6 +162,7 @@ Result<std::vector<LogReader::Checked>> LogReader::ReadRecords() {
     order_.pop_back();
     if (cursor.damage()) Name(*cursor.damage());  // records read before it are still applied
   }
+  last_batch_ = records.size();
   return records;
 }
 

@@ -142,7 +142,8 @@ class LogReader {
   std::vector<ChainCursor*> order_;  // a heap: the cursor with the least sequence first
   std::set<int64_t> ended_;          // chains of which nothing more is taken, not even what was read already
   std::map<int64_t, ChainDamage> damage_;
-  Positions reached_;  // by the batches that were given
+  Positions reached_;      // by the batches that were given
+  size_t last_batch_ = 0;  // its records: the next one has about as many
 };
 
 }  // namespace braid::settlement::views

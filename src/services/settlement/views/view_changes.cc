@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "base/assert.h"
 #include "services/settlement/views/kinds.h"
@@ -14,11 +16,6 @@ namespace {
 using client::Bson;
 
 constexpr size_t kIdsOfOneFind = 5000;  // at 512 bytes each, far from the limit of a document
-
-struct HashOfText {
-  using is_transparent = void;
-  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-};
 
 // The part of the batch that a transaction has to apply, according to the marks.
 class DueTest {
@@ -35,200 +32,268 @@ class DueTest {
   const bool all_;
 };
 
-// Effects that change documents: however many a document has in the batch, it is read and written once.
-template <typename Kind>
-class ChangesOf final : public ViewChanges {
+// Documents that are written together. They are added in the order of their ids, so that the store finds each one next
+// to the previous one.
+class DocumentWrites {
  public:
-  ChangesOf(const Batch& batch, SeenIds* seen) : batch_(batch), from_first_(seen != nullptr) {
-    for (const Item& item : batch.items) {
-      Kind::ForEach(item, [&](std::string_view key, std::string_view id, const typename Kind::Effect& effect) {
-        const Group& group = Find(key, id, seen);
-        effects_[group.partition].push_back({group.number, effect});
-      });
+  /// `write_fields` appends everything but the _id. `stored`: there is a document, which is changed.
+  template <typename WriteFields>
+  void Add(std::string_view id, bool stored, const WriteFields& write_fields) {
+    document_.Clear();
+    document_.Text("_id", id);
+    if (!stored) {
+      write_fields(document_);
+      inserts_.Add(document_);
+      return;
     }
+    filters_.Add(document_);
+    fields_.Clear();
+    write_fields(fields_);
+    document_.Clear();
+    changes_.Add(document_.Document("$set", fields_));
   }
 
-  Status Apply(Transaction& transaction, const std::string& collection,
-               const Marks::Partitions& partitions) const override {
-    Marks::Partitions touched = partitions;
-    std::erase_if(touched, [&](size_t partition) { return effects_[partition].empty(); });
-    if (touched.empty()) return {};
-    BRAID_TRY(Marks marks, Marks::LoadForChange(transaction, collection, touched));
-    const DueTest due(marks, batch_);
-    Rows rows = Due(touched, due);
-    if (rows.all.empty()) return {};
-    BRAID_CHECK_OK(Load(transaction, collection, from_first_ && due.all(), rows));
-    for (const size_t partition : touched) {
-      for (const EffectOf& effect : effects_[partition]) {
-        if (!due(partition, *effect.effect.item)) continue;
-        const uint32_t row = rows.by_group[effect.group];
-        BRAID_ASSERT(row != kNoRow);  // Due() has asked the same question
-        BRAID_CHECK_OK(Kind::Fold(effect.effect, rows.all[row].row));
-      }
-    }
-    BRAID_CHECK_OK(Write(transaction, collection, rows));
-    return marks.Advance(transaction, touched, batch_.ends);
-  }
-
- private:
-  static constexpr uint32_t kNoRow = UINT32_MAX;
-  struct EffectOf {
-    uint32_t group;
-    typename Kind::Effect effect;
-  };
-  struct Group {
-    std::string_view id;
-    uint32_t number = 0;
-    uint32_t partition = 0;
-    bool may_be_stored = true;
-  };
-  struct Row {
-    const Group* group;
-    typename Kind::Row row;
-    bool stored = false;
-  };
-  struct Rows {
-    std::vector<Row> all;
-    std::vector<uint32_t> by_group;  // where a group's row is, or kNoRow
-  };
-
-  const Group& Find(std::string_view key, std::string_view id, SeenIds* seen) {
-    if (const auto known = groups_.find(id); known != groups_.end()) return known->second;
-    const auto place = groups_.emplace(id, Group()).first;
-    Group& group = place->second;
-    group.id = place->first;
-    group.number = static_cast<uint32_t>(by_number_.size());
-    group.partition = static_cast<uint32_t>(PartitionOf(key));
-    group.may_be_stored = seen == nullptr || seen->TestAndAdd(id);
-    BRAID_ASSERT(group.partition < kPartitions && group.number < kNoRow);
-    by_number_.push_back(&group);
-    return group;
-  }
-
-  Rows Due(const Marks::Partitions& partitions, const DueTest& due) const {
-    Rows rows;
-    rows.by_group.assign(by_number_.size(), kNoRow);
-    for (const size_t partition : partitions) {
-      for (const EffectOf& effect : effects_[partition]) {
-        BRAID_ASSERT(effect.group < by_number_.size());
-        uint32_t& row = rows.by_group[effect.group];
-        if (row != kNoRow || !due(partition, *effect.effect.item)) continue;
-        row = static_cast<uint32_t>(rows.all.size());
-        rows.all.push_back({.group = by_number_[effect.group]});
-      }
-    }
-    return rows;
-  }
-
-  // Every stored document comes from records that the marks include. A run that has read all of these from the first
-  // one on (`knows`) has seen the id of every stored document.
-  Status Load(Transaction& transaction, const std::string& collection, bool knows, Rows& rows) const {
-    std::vector<std::string> ids;
-    for (const Row& row : rows.all) {
-      if (!knows || row.group->may_be_stored) ids.emplace_back(row.group->id);
-    }
-    for (size_t begin = 0; begin < ids.size(); begin += kIdsOfOneFind) {
-      const auto some = std::span(ids).subspan(begin, std::min(kIdsOfOneFind, ids.size() - begin));
-      BRAID_CHECK_OK(transaction.FindIds(collection, some, [&](const bson_t& document) {
-        const Group& group = groups_.find(client::TextOf(&document, "_id"))->second;
-        Row& row = rows.all[rows.by_group[group.number]];
-        row.row = Kind::Read(document);
-        row.stored = true;
-        return Status();
-      }));
-    }
-    return {};
-  }
-
-  static Status Write(Transaction& transaction, const std::string& collection, const Rows& rows) {
-    // In the order of their keys, so that the store finds each one next to the previous one.
-    std::vector<const Row*> sorted;
-    sorted.reserve(rows.all.size());
-    for (const Row& row : rows.all) sorted.push_back(&row);
-    std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->group->id < b->group->id; });
-    Documents inserts;
-    Documents filters;
-    Documents changes;
-    Bson document;
-    Bson fields;
-    for (const Row* const row : sorted) {
-      document.Clear();
-      document.Text("_id", row->group->id);
-      if (!row->stored) {
-        Kind::Write(row->row, document);
-        inserts.Add(document);
-        continue;
-      }
-      filters.Add(document);
-      fields.Clear();
-      Kind::Write(row->row, fields);
-      document.Clear();
-      changes.Add(document.Document("$set", fields));
-    }
-    BRAID_CHECK_OK(transaction.Insert(collection, inserts.All()));
-    const std::vector<const bson_t*> of = filters.All();
-    const std::vector<const bson_t*> to = changes.All();
-    BRAID_ASSERT(of.size() == to.size() && inserts.size() + of.size() == rows.all.size());
+  Status Run(Transaction& transaction, const std::string& collection) {
+    BRAID_CHECK_OK(transaction.Insert(collection, inserts_.All()));
+    const std::vector<const bson_t*> of = filters_.All();
+    const std::vector<const bson_t*> to = changes_.All();
+    BRAID_ASSERT(of.size() == to.size());
     std::vector<Transaction::Update> updates;
     updates.reserve(of.size());
     for (size_t i = 0; i < of.size(); ++i) updates.push_back({.filter = of[i], .change = to[i]});
     return transaction.UpdateOnes(collection, updates).status();
   }
 
+ private:
+  Bson document_;
+  Bson fields_;
+  Documents inserts_;
+  Documents filters_;
+  Documents changes_;
+};
+
+Status FindMany(Transaction& transaction, const std::string& collection, std::span<const std::string> ids,
+                const std::function<void(std::string_view id, const bson_t& document)>& each) {
+  for (size_t begin = 0; begin < ids.size(); begin += kIdsOfOneFind) {
+    const auto some = ids.subspan(begin, std::min(kIdsOfOneFind, ids.size() - begin));
+    BRAID_CHECK_OK(transaction.FindIds(collection, some, [&](const bson_t& document) {
+      each(client::TextOf(&document, "_id"), document);
+      return Status();
+    }));
+  }
+  return {};
+}
+
+// Effects that change documents: however many a document has in the batch, it is read and written once. The batch is
+// summed up by document before any transaction begins. Where only a part of it is due, or something cannot be added,
+// the effects are folded one by one.
+template <typename Kind>
+class ChangesOf final : public ViewChanges {
+ public:
+  ChangesOf(const Batch& batch, SeenIds* seen) : batch_(batch), from_first_(seen != nullptr) {
+    for (const Item& item : batch.items) {
+      Kind::EachEffect(item, [&](const typename Kind::Effect& effect) {
+        if (!Kind::Add(effect, FindOrAdd(effect, seen).sum)) addable_ = false;
+      });
+    }
+    slots_ = {};
+    sorted_.reserve(groups_.size());
+    for (const Group& group : groups_) sorted_.push_back(&group);
+    std::ranges::sort(sorted_, {}, [](const Group* group) { return std::string_view(group->id); });
+  }
+
+  Status Apply(Transaction& transaction, const std::string& collection,
+               const Marks::Partitions& partitions) const override {
+    Marks::Partitions touched = partitions;
+    std::erase_if(touched, [&](size_t partition) { return !touched_[partition]; });
+    if (touched.empty()) return {};
+    BRAID_TRY(Marks marks, Marks::LoadForChange(transaction, collection, touched));
+    const DueTest due(marks, batch_);
+    bool added = false;
+    if (due.all() && addable_) {
+      BRAID_TRY(added, AddSums(transaction, collection, touched));
+    }
+    if (!added) {
+      BRAID_TRY(const bool any, FoldOneByOne(transaction, collection, touched, due));
+      if (!any) return {};
+    }
+    return marks.Advance(transaction, touched, batch_.ends);
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Group {
+    std::string id;
+    uint64_t hash = 0;
+    typename Kind::Sum sum;
+    uint32_t partition = 0;
+    bool may_be_stored = true;
+  };
+  struct Row {
+    typename Kind::Row row;
+    bool stored = false;
+  };
+
+  Group& FindOrAdd(const typename Kind::Effect& effect, SeenIds* seen) {
+    if ((groups_.size() + 1) * 2 > slots_.size()) Grow();
+    const uint64_t hash = Kind::HashOf(effect);
+    const size_t mask = slots_.size() - 1;
+    size_t at = hash & mask;
+    for (; slots_[at] != kNone; at = (at + 1) & mask) {
+      Group& group = groups_[slots_[at]];
+      if (group.hash == hash && Kind::IsOf(effect, group.sum)) return group;
+    }
+    slots_[at] = static_cast<uint32_t>(groups_.size());
+    BRAID_ASSERT(slots_[at] < kNone);
+    Group& group = groups_.emplace_back();
+    group.hash = hash;
+    const std::string_view key = Kind::Names(effect, group.id);
+    group.partition = static_cast<uint32_t>(PartitionOf(key));
+    BRAID_ASSERT(group.partition < kPartitions);
+    group.may_be_stored = seen == nullptr || seen->TestAndAdd(group.id);
+    touched_[group.partition] = true;
+    return group;
+  }
+
+  void Grow() {
+    slots_.assign(std::max<size_t>(1024, slots_.size() * 2), kNone);
+    const size_t mask = slots_.size() - 1;
+    for (uint32_t i = 0; i < groups_.size(); ++i) {
+      size_t at = groups_[i].hash & mask;
+      while (slots_[at] != kNone) at = (at + 1) & mask;
+      slots_[at] = i;
+    }
+  }
+
+  // All of the batch. False, and nothing is written, if a stored document cannot be added to. Every stored document
+  // comes from records that the marks include, none of which is of another run; a run that has read all of these from
+  // the first one on has seen the id of every stored document.
+  Result<bool> AddSums(Transaction& transaction, const std::string& collection,
+                       const Marks::Partitions& partitions) const {
+    std::array<bool, kPartitions> chosen{};
+    for (const size_t partition : partitions) chosen[partition] = true;
+    std::vector<std::string> ids;
+    for (const Group* const group : sorted_) {
+      if (chosen[group->partition] && (!from_first_ || group->may_be_stored)) ids.push_back(group->id);
+    }
+    std::unordered_map<std::string, typename Kind::Row> stored;
+    BRAID_CHECK_OK(FindMany(transaction, collection, ids, [&](std::string_view id, const bson_t& document) {
+      stored.emplace(id, Kind::Read(document));
+    }));
+    DocumentWrites writes;
+    size_t met = 0;
+    for (const Group* const group : sorted_) {
+      if (!chosen[group->partition]) continue;
+      const auto row = stored.empty() ? stored.end() : stored.find(group->id);
+      if (row == stored.end()) {
+        writes.Add(group->id, false, [&](Bson& fields) { Kind::Write(group->sum, fields); });
+        continue;
+      }
+      ++met;
+      if (!Kind::Apply(group->sum, row->second)) return false;
+      writes.Add(group->id, true, [&](Bson& fields) { Kind::Write(row->second, fields); });
+    }
+    BRAID_ASSERT(met == stored.size());
+    BRAID_CHECK_OK(writes.Run(transaction, collection));
+    return true;
+  }
+
+  // What is due of the batch. False, and nothing is written, if nothing is.
+  Result<bool> FoldOneByOne(Transaction& transaction, const std::string& collection,
+                            const Marks::Partitions& partitions, const DueTest& due) const {
+    const auto for_each_due = [&](const auto& call) {
+      for (const Item& item : batch_.items) {
+        Kind::ForEach(item, [&](std::string_view key, std::string_view id, const typename Kind::Effect& effect) {
+          const size_t partition = PartitionOf(key);
+          if (partitions.contains(partition) && due(partition, item)) call(id, effect);
+        });
+      }
+    };
+    std::map<std::string, Row, std::less<>> rows;
+    for_each_due([&](std::string_view id, const auto&) { rows.try_emplace(std::string(id)); });
+    if (rows.empty()) return false;
+    std::vector<std::string> ids;
+    ids.reserve(rows.size());
+    for (const auto& [id, row] : rows) ids.push_back(id);
+    BRAID_CHECK_OK(FindMany(transaction, collection, ids, [&](std::string_view id, const bson_t& document) {
+      const auto place = rows.find(id);
+      BRAID_ASSERT(place != rows.end());
+      place->second = {.row = Kind::Read(document), .stored = true};
+    }));
+    Status status;
+    for_each_due([&](std::string_view id, const typename Kind::Effect& effect) {
+      if (status.ok()) status = Kind::Fold(effect, rows.find(id)->second.row);
+    });
+    BRAID_CHECK_OK(status);
+    DocumentWrites writes;
+    for (const auto& entry : rows) {
+      const Row& row = entry.second;
+      writes.Add(entry.first, row.stored, [&](Bson& fields) { Kind::Write(row.row, fields); });
+    }
+    BRAID_CHECK_OK(writes.Run(transaction, collection));
+    return true;
+  }
+
   const Batch& batch_;
   const bool from_first_;
-  std::unordered_map<std::string, Group, HashOfText, std::equal_to<>> groups_;
-  std::vector<const Group*> by_number_;
-  std::array<std::vector<EffectOf>, kPartitions> effects_;
+  bool addable_ = true;
+  std::vector<Group> groups_;         // in the order in which they were met
+  std::vector<uint32_t> slots_;       // a hash table of their numbers, while they are gathered
+  std::vector<const Group*> sorted_;  // by id
+  std::array<bool, kPartitions> touched_{};
 };
 
 // Effects that are new documents: nothing has to be read.
 class ChangesOfTrades final : public ViewChanges {
  public:
   explicit ChangesOfTrades(const Batch& batch) : batch_(batch) {
+    std::string id;
     for (const Item& item : batch.items) {
-      Trades::ForEach(item, [&](std::string_view key, std::string_view id, const Trades::Effect& effect) {
-        trades_[PartitionOf(key)].push_back({std::string(id), effect});
-      });
+      if (item.output.trades.empty()) continue;
+      Trades::MakeKey(item, id);
+      items_.push_back({&item, static_cast<uint32_t>(PartitionOf(id))});
     }
+    // Nearly the order of ids: only the numbers of chains differ in it as texts.
+    std::ranges::sort(items_, {}, [](const ItemOf& of) { return std::pair(of.item->chain, of.item->sequence); });
   }
 
   Status Apply(Transaction& transaction, const std::string& collection,
                const Marks::Partitions& partitions) const override {
-    Marks::Partitions touched = partitions;
-    std::erase_if(touched, [&](size_t partition) { return trades_[partition].empty(); });
+    std::array<bool, kPartitions> chosen{};
+    for (const size_t partition : partitions) chosen[partition] = true;
+    Marks::Partitions touched;
+    for (const ItemOf& of : items_) {
+      if (std::exchange(chosen[of.partition], false)) touched.insert(of.partition);
+    }
     if (touched.empty()) return {};
     BRAID_TRY(Marks marks, Marks::LoadForChange(transaction, collection, touched));
     const DueTest due(marks, batch_);
-    std::vector<const TradeOf*> rows;
-    for (const size_t partition : touched) {
-      for (const TradeOf& trade : trades_[partition]) {
-        if (due(partition, *trade.effect.item)) rows.push_back(&trade);
+    for (const size_t partition : touched) chosen[partition] = true;
+    DocumentWrites writes;
+    bool any = false;
+    std::string id;
+    for (const ItemOf& of : items_) {
+      if (!chosen[of.partition] || !due(of.partition, *of.item)) continue;
+      any = true;
+      const std::vector<Trade>& trades = of.item->output.trades;
+      for (size_t i = 0; i < trades.size(); ++i) {
+        Trades::MakeId(*of.item, i, id);
+        writes.Add(id, false, [&](Bson& fields) { Trades::Write(trades[i], *of.item, fields); });
       }
     }
-    if (rows.empty()) return {};
-    std::sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
-    Documents inserts;
-    inserts.Reserve(rows.size());
-    Bson document;
-    for (const TradeOf* const row : rows) {
-      document.Clear();
-      document.Text("_id", row->id);
-      Trades::Write(*row->effect.trade, *row->effect.item, document);
-      inserts.Add(document);
-    }
-    BRAID_CHECK_OK(transaction.Insert(collection, inserts.All()));
+    if (!any) return {};
+    BRAID_CHECK_OK(writes.Run(transaction, collection));
     return marks.Advance(transaction, touched, batch_.ends);
   }
 
  private:
-  struct TradeOf {
-    std::string id;
-    Trades::Effect effect;
+  struct ItemOf {
+    const Item* item;
+    uint32_t partition;
   };
 
   const Batch& batch_;
-  std::array<std::vector<TradeOf>, kPartitions> trades_;
+  std::vector<ItemOf> items_;  // those with trades
 };
 
 }  // namespace
