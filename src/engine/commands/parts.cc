@@ -84,6 +84,7 @@ void Janitor::Sweep() {
   parts_.transactions.Forget(over);
   for (const auto& [lsid, number] : parts_.transactions.Sweep()) parts_.cursors.KillTransaction(lsid, number);
   parts_.snapshots.Sweep();
+  parts_.store->Reclaim();
 }
 
 void Janitor::Loop() {

@@ -7,6 +7,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 
 #include "base/assert.h"
@@ -28,7 +29,11 @@
 namespace braid::storage {
 namespace {
 
-constexpr size_t kDeletesOneByOne = 1000;  // up to here deletes are cheaper for later reads than a range
+// Reads have spent some hundred milliseconds on so many entries: more than it takes to write a memtable out.
+constexpr uint64_t kSkippedMax = 1'000'000;
+constexpr uint64_t kReclaimedMin = 10'000;  // entries of a memtable; with fewer, what is skipped lies in table files
+constexpr std::chrono::seconds kReclaimPause{5};  // on many cores entries are skipped quickly
+constexpr size_t kDeletesOneByOne = 1000;         // up to here deletes are cheaper for later reads than a range
 
 uint64_t Property(rocksdb::DB& db, const std::string& name) {
   uint64_t value = 0;
@@ -65,6 +70,8 @@ struct Store::Impl {
   std::atomic<uint64_t> commits{0};
   std::atomic<uint64_t> bytes_written{0};
   std::atomic<int> pins{0};
+  SkippedEntries skipped;
+  std::chrono::steady_clock::time_point reclaimed_at{};  // of Reclaim(), by one thread
 
   LogMark Mark() const { return {.durable = syncer->durable(), .first = log_first}; }
   /// RocksDB has begun the newest log, and nothing is in it.
@@ -164,7 +171,7 @@ Result<bool> Store::Get(std::string_view key, const Snapshot& snapshot, Buffer* 
 }
 
 std::unique_ptr<Cursor> Store::NewCursor(Range range, const Snapshot& snapshot) const {
-  return NewStoreCursor(*impl_->db, *impl_->syncer, std::move(range),
+  return NewStoreCursor(*impl_->db, {.damage = *impl_->syncer, .skipped = impl_->skipped}, std::move(range),
                         static_cast<const rocksdb::Snapshot*>(snapshot.handle_.get()));
 }
 
@@ -240,6 +247,21 @@ uint64_t Store::ApproximateBytes(const Range& range) const {
 Status Store::Compact() {
   BRAID_CHECK_OK(writable());
   return Translate(impl_->db->CompactRange({}, nullptr, nullptr), "cannot compact");
+}
+
+bool Store::Reclaim() {
+  const auto now = std::chrono::steady_clock::now();
+  if (impl_->skipped.count() < kSkippedMax || now - impl_->reclaimed_at < kReclaimPause || !writable().ok())
+    return false;
+  impl_->skipped.Reset();
+  if (Property(*impl_->db, rocksdb::DB::Properties::kNumEntriesActiveMemTable) < kReclaimedMin) return false;
+  impl_->reclaimed_at = now;
+  rocksdb::FlushOptions flush;
+  flush.wait = false;
+  flush.allow_write_stall = true;  // otherwise this would wait
+  const rocksdb::Status status = impl_->db->Flush(flush);
+  if (!status.ok()) log::warn("cannot write a memtable out: {}", status.ToString());
+  return status.ok();
 }
 
 Result<std::unique_ptr<StoreFiles>> Store::PinFiles(Pin pin) {

@@ -171,6 +171,10 @@ class Store {
   uint64_t ApproximateBytes(const Range& range) const;
   /// Writes memtables out and compacts everything: for `compact` and benchmarks.
   Status Compact();
+  /// Begins to write the memtable out if reads have stepped over many old versions and deletions of late: scans of a
+  /// collection whose documents change all the time would become slower and slower until the memtable is full. True if
+  /// it has begun. One thread calls this now and then.
+  bool Reclaim();
 
   enum class Pin { kWholeStore, kTables };
   /// The files of this moment, which stay until the result ends (store_files.h). kWholeStore writes memtables out, so

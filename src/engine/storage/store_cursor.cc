@@ -2,6 +2,7 @@
 #include "engine/storage/store_cursor.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/perf_context.h>
 
 #include <algorithm>
 
@@ -11,18 +12,25 @@
 namespace braid::storage {
 namespace {
 
+// A cursor that has stepped over more entries than this for each key, and more than this in all, reports them.
+constexpr uint64_t kSkippedPerKey = 4;
+constexpr uint64_t kSkippedMin = 1000;
+
 /// RocksDB reads the bounds anew with each seek, so they may move between seeks. It may have concluded before that a
 /// file has nothing below the lower one or above the upper one: Valid() therefore looks at the key itself in a cursor
 /// that has moved.
 class StoreCursor final : public Cursor {
  public:
-  StoreCursor(rocksdb::DB& db, Syncer& syncer, Range range, const rocksdb::Snapshot* snapshot)
-      : syncer_(syncer), range_(std::move(range)), lower_(range_.begin), upper_(range_.end) {
+  StoreCursor(rocksdb::DB& db, const CursorReports& reports, Range range, const rocksdb::Snapshot* snapshot)
+      : reports_(reports), range_(std::move(range)), lower_(range_.begin), upper_(range_.end) {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot;
     options.iterate_lower_bound = &lower_;  // both point into this object, which outlives the iterator
     if (!range_.end.empty()) options.iterate_upper_bound = &upper_;
     iterator_.reset(db.NewIterator(options));
+  }
+  ~StoreCursor() override {
+    if (skipped_ > kSkippedMin && skipped_ > kSkippedPerKey * moves_) reports_.skipped.Add(skipped_);
   }
   StoreCursor(const StoreCursor&) = delete;
   StoreCursor& operator=(const StoreCursor&) = delete;
@@ -38,26 +46,26 @@ class StoreCursor final : public Cursor {
   }
   void Next() override {
     BRAID_ASSERT(placed_);
-    iterator_->Next();
+    Move([this] { iterator_->Next(); });
   }
   void Prev() override {
     BRAID_ASSERT(placed_);
-    iterator_->Prev();
+    Move([this] { iterator_->Prev(); });
   }
   void SeekToFirst() override { Seek(range_.begin); }
   void SeekToLast() override {
     placed_ = true;
-    iterator_->SeekToLast();
+    Move([this] { iterator_->SeekToLast(); });
   }
   void Seek(std::string_view key) override {
     placed_ = true;
-    iterator_->Seek({key.data(), key.size()});
+    Move([&] { iterator_->Seek({key.data(), key.size()}); });
   }
   void SeekForPrev(std::string_view key) override {
     placed_ = true;
-    iterator_->SeekForPrev({key.data(), key.size()});
+    Move([&] { iterator_->SeekForPrev({key.data(), key.size()}); });
   }
-  Status status() const override { return ReadStatus(iterator_->status(), syncer_); }
+  Status status() const override { return ReadStatus(iterator_->status(), reports_.damage); }
   bool MoveTo(const Range& range) override {
     if (range_.end.empty() || range.end.empty() || !iterator_->status().ok()) return false;
     range_ = range;
@@ -69,12 +77,23 @@ class StoreCursor final : public Cursor {
   }
 
  private:
+  // RocksDB counts for the thread; a cursor may be on another one when it moves next.
+  template <typename Step>
+  void Move(const Step& step) {
+    const rocksdb::PerfContext& counts = *rocksdb::get_perf_context();
+    const uint64_t before = counts.internal_key_skipped_count + counts.internal_delete_skipped_count;
+    step();
+    skipped_ += counts.internal_key_skipped_count + counts.internal_delete_skipped_count - before;
+    ++moves_;
+  }
   bool IsInside() const {
     const rocksdb::Slice key = iterator_->key();
     return key.compare(lower_) >= 0 && key.compare(upper_) < 0;
   }
 
-  Syncer& syncer_;
+  const CursorReports reports_;
+  uint64_t moves_ = 0;
+  uint64_t skipped_ = 0;
   Range range_;
   rocksdb::Slice lower_;
   rocksdb::Slice upper_;
@@ -190,9 +209,9 @@ class OverlayCursor final : public Cursor {
 
 }  // namespace
 
-std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, Syncer& syncer, Range range,
+std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, const CursorReports& reports, Range range,
                                        const rocksdb::Snapshot* snapshot) {
-  return std::make_unique<StoreCursor>(db, syncer, std::move(range), snapshot);
+  return std::make_unique<StoreCursor>(db, reports, std::move(range), snapshot);
 }
 
 void Changes::Reserve(size_t changes, size_t bytes) {

@@ -1,6 +1,8 @@
 // Cursors over the store itself, and over a store with a write set's changes laid over it. Inside this folder only.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,8 +18,24 @@ namespace braid::storage {
 
 class Syncer;
 
-/// Damage is reported to `syncer`.
-std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, Syncer& syncer, Range range, const rocksdb::Snapshot* snapshot);
+/// Counts the old versions and deletions between the keys that cursors had to step over. Any thread.
+class SkippedEntries {
+ public:
+  void Add(uint64_t entries) { count_.fetch_add(entries, std::memory_order_relaxed); }
+  uint64_t count() const { return count_.load(std::memory_order_relaxed); }
+  void Reset() { count_.store(0, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> count_{0};
+};
+
+/// Where a cursor reports what it meets.
+struct CursorReports {
+  Syncer& damage;
+  SkippedEntries& skipped;
+};
+std::unique_ptr<Cursor> NewStoreCursor(rocksdb::DB& db, const CursorReports& reports, Range range,
+                                       const rocksdb::Snapshot* snapshot);
 
 /// Changes of a write set within one range, copied, in the order of their keys.
 class Changes {

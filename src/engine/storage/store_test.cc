@@ -123,6 +123,33 @@ TEST_F(StoreTest, FailedSyncMakesItReadOnly) {
 }
 
 // Large sets are put into the order of their keys before they are written; what comes later for a key still wins.
+// A scan steps over every version and deletion that the memtable still has; writing it out leaves one of each key.
+TEST_F(StoreTest, AMemtableFullOfOldVersionsIsWrittenOut) {
+  Model expected;
+  for (int round = 0; round < 100; ++round) {
+    WriteSet writes(*store_);
+    for (int i = 0; i < 200; ++i) writes.Put(StrCat("k", i), expected[StrCat("k", i)] = StrCat(round));
+    for (int i = 0; i < 200; ++i) writes.Put(StrCat("m", round, "/", i), "");
+    ASSERT_OK(store_->Commit(writes));
+    WriteSet removed(*store_);
+    for (int i = 0; i < 200; ++i) removed.Delete(StrCat("m", round, "/", i));
+    ASSERT_OK(store_->Commit(removed));
+  }
+  EXPECT_FALSE(store_->Reclaim());  // nobody has read yet
+  const auto scan = [&] {
+    Model found;
+    const auto cursor = store_->NewCursor({"k", "n"}, {});
+    for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) found.emplace(cursor->key(), cursor->value());
+    EXPECT_EQ(found, expected);
+  };
+  int scans = 0;
+  for (; scans < 1000 && !store_->Reclaim(); ++scans) scan();
+  EXPECT_LT(scans, 1000);
+  EXPECT_GT(scans, 5);
+  for (int i = 0; i < 100; ++i) scan();
+  EXPECT_FALSE(store_->Reclaim());  // not again so soon
+}
+
 TEST_F(StoreTest, ALargeSetKeepsTheOrderOfTheChangesOfOneKey) {
   Random random(test::Seed());
   Model expected;
