@@ -1,4 +1,4 @@
-// The gate: who is inside together, the order of those that wait, and giving up.
+// The gate: which requests are inside together, the order of those that wait, and giving up.
 #include "base/gate.h"
 
 #include <chrono>

@@ -67,7 +67,7 @@ async function load(round, record, states) {
     const begun = () => { if (++count === until) setTimeout(kill, random.below(4)); };
     for (const worker of workers) running.push(worker.run(server.uri, { round, record, random: random.fork(), state: new State(states.get(worker.name)), begun }));
     running.push(chores(server.uri, random.fork(), counts));
-    // Whoever gives up before the kill has met a problem, or a server that does not answer (RawConnection waits for 30 s).
+    // A worker that gives up before the kill has met a problem, or a server that does not answer (RawConnection waits for 30 s).
     for (const one of running) one.finally(() => { if (count < until) problems.push('a connection broke, or was not answered, before the server was killed'); kill(); });
   });
   await killed;

@@ -1,4 +1,4 @@
-// Who depends on whom in a history of transactions, as Adya defines it, and the anomalies that show without a cycle.
+// Which transaction of a history depends on which, as Adya defines it, and the anomalies that show without a cycle.
 //
 // A history is a list of transactions { status: 'committed' | 'aborted' | 'unknown', begin, end, ops }; begin and end are points in time (end:
 // when the outcome was known), left out if they do not matter. An op is one of
@@ -58,7 +58,7 @@ export class Dependencies {
     });
   }
 
-  /** What a transaction reads must go together with what it read and wrote before, and come from somebody who may be read. */
+  /** What a transaction reads must agree with what it read and wrote before, and come from a transaction that it may read from. */
   #checkWithin({ status, ops }, index) {
     const known = new Map(); // key → the value as this transaction must see it
     const appended = new Map(); // key → what it appended to a list that it had not read

@@ -1,4 +1,4 @@
-// Many connections on one thing: the sum is exact, the winner is one, and nobody gets an error for meeting another.
+// Many connections change one document or key: sums are exact, one of them wins, and no client gets an error for meeting another.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { MongoClient } from 'mongodb';

@@ -1,4 +1,4 @@
-// Many requests wait for one thing: whoever does not want it is answered meanwhile, and those that do get it in turn.
+// Many requests wait for one document or lock: all other requests are answered meanwhile, and those that wait get it in turn.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { MongoClient } from 'mongodb';

@@ -80,7 +80,7 @@ test('messages that do not end are charged, and pass unread when memory is short
   const last = connections.at(-1);
   assert.equal((await last.ask(whole.subarray(MB))).document.code, 146);
   assert.equal((await last.ask(command({ ping: 1 }))).document.ok, 1);
-  // Those who keep others from working are, so that large messages get through again.
+  // Clients that keep others from working are, so that large messages get through again.
   await until((now) => now.memoryBudget.holders.messages <= enough);
   await until(() => connections.some((connection) => connection.closed));
   await fill(f.db, 'work', times(40, (_id) => ({ _id, text: 'y'.repeat(MB) })));

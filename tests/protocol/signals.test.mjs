@@ -1,4 +1,4 @@
-// What happens around the server: whoever reads its log stalls or goes away, its log file is moved, signals come, and
+// What happens around the server: the reader of its log stalls or goes away, its log file is moved, signals come, and
 // files may not be opened without end.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

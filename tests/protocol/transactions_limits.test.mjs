@@ -53,7 +53,7 @@ test('a transaction that is open for too long is aborted, and whoever waits for 
   assert.ok(Date.now() - begun > 1000);
   for (const reply of [await s.next(insert(1)), await s.commit()]) eq([reply.code, reply.errorLabels], [251, transient]);
   eq(await all(f.db.collection('c')), [{ _id: 0, n: 10 }]);
-  // Without anybody who waits: the next statement finds out.
+  // No statement waits at that moment: the next one finds out.
   eq((await s.start(insert(1))).ok, 1);
   await pause(2100);
   eq((await s.commit()).code, 251);

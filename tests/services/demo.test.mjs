@@ -153,7 +153,7 @@ test('it ends by itself after --seconds, without a word on standard error', asyn
   assert.match(stdout, /^Open in a browser: {2}http:/m);
 });
 
-/** Somebody listens there from here on: this test, or whoever did before. */
+/** From here on the port is in use: by this test, or by the program that had it before. */
 async function occupy(t, port) {
   const server = createServer();
   t.after(() => server.close());

@@ -1,4 +1,4 @@
-// Kills whoever takes part in an import, a sync or a pop, at random moments, and does the same again. In the end the index must be
+// Kills the processes of an import, a sync or a pop, at random moments, and does the same again. In the end the index must be
 // whole, and the same as if only the surviving epochs had ever been imported.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

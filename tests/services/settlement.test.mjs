@@ -236,7 +236,7 @@ test('a checkpoint that the store has not taken durably is not written to its fi
   json('ingest', ['-'], text(generate('--outputs', '20', '--symbols', '2', '--seed', '8')));
   const checkpoints = 'engine_output_log_checkpoints';
   await db.createCollection(checkpoints, { validator: { sequence: { $lt: 0 } } });
-  // By such a connection nobody waits for an answer to a write: a checkpoint is waited for all the same.
+  // Over such a connection writes are not answered: a checkpoint is waited for all the same.
   const unacknowledged = server.uri + (server.uri.includes('?') ? '&' : '/?') + 'w=0';
   const checkpoint = () => spawnSync(binary, ['settlement', 'checkpoint', '--store', unacknowledged, '-d', database, '--key', key, '--to', to], { encoding: 'utf8' });
   const refused = checkpoint();
@@ -299,7 +299,7 @@ test('two services on one server share the symbols by lease', async () => {
   assert.ok(replies.every(({ outcome }) => outcome === 1));
   await b.stop();
   assert.deepEqual([json('verify').ok, json('stats').output_seq], [true, 1500]);
-  // Without a name of its own, nobody writes to what is shared by lease.
+  // A process without a name of its own cannot write to symbols that are shared by lease.
   const nameless = json('ingest', ['-'], text([order(1, 1501)]));
   assert.deepEqual([nameless.status, nameless.elsewhere], [1, 1]);
 });

@@ -1,4 +1,4 @@
-// Kills whoever takes part in the settlement log and its views, at random moments, and lets the rest go on. What it leaves
+// Kills the processes of the settlement log and its views, at random moments, and lets the rest go on. What it leaves
 // behind is compared with a plain model: every acknowledged output once, chains that verify, views that are a recount.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -97,7 +97,7 @@ export class DirectoryRounds extends Rounds {
   /** The same, with the views kept at the same time. */
   following = () => this.ingest(() => ['--follow', '--view-writers', this.workers()]);
 
-  /** An engine that sends what was not acknowledged again, to whoever listens next. */
+  /** An engine that sends what was not acknowledged again, to the next process that listens. */
   async listening() {
     const engine = new PersistentEngine(await this.outputs());
     const follow = this.random.chance(2) ? ['--follow'] : [];
@@ -143,7 +143,7 @@ export class DirectoryRounds extends Rounds {
     await this.verify();
   }
 
-  /** Views built anew. The next one goes on with the half-built ones, and so does whoever only follows. */
+  /** Rebuilds the views. The next rebuild continues with the half-built ones, and so does a process that only follows. */
   async rebuilding() {
     await this.#ingestMore();
     await settlementJson(['follow', ...this.where, '--once']);
@@ -155,7 +155,7 @@ export class DirectoryRounds extends Rounds {
   }
 }
 
-/** The store is a server, which is killed under those who write the log and those who keep the views. */
+/** The store is a server, which is killed under the processes that write the log and those that keep the views. */
 export class ServerRounds extends Rounds {
   static async open(random) {
     const rounds = new ServerRounds(random);
@@ -193,7 +193,7 @@ export class ServerRounds extends Rounds {
     await this.verify();
   }
 
-  /** Whoever has begun goes on with the next server; one that found none, or a dead one, at its start says so and ends. */
+  /** A process that has begun continues with the next server; one that found none, or a dead one, at its start says so and ends. */
   #survived({ status, stderr }) {
     const unreachable = status === 1 && /socket|connect|No suitable servers/i.test(stderr);
     assert.ok(status === 0 || unreachable, `it ended with ${status}: ${stderr}`);

@@ -67,7 +67,7 @@ test('who was stopped while holding a lease cannot append any more, and says so'
     assert.equal(outcome, kElsewhere);
     assert.match(reason, /lease/);
   }
-  // The symbol that nobody took is still its own, or free: it goes on there.
+  // The symbol that no other process took is still its own, or free: it continues there.
   const third = await Engine.connect(a.port);
   third.send([order(2, 12), order(1, 1)]);
   const [own, stored] = await third.received(2);

@@ -42,7 +42,7 @@ async function explain(command) {
   return { stage: plan.stage, shards: plan.shards.length, stages, stats: executionStats };
 }
 
-/** The explained queries of a recorded command; inserts go where their documents belong and ask nobody. */
+/** The explained queries of a recorded command; inserts go where their documents belong and have no query. */
 async function explained({ ns, cmdName, cmd }) {
   const name = ns.slice(ns.indexOf('.') + 1);
   if (cmdName === 'insert') return [];

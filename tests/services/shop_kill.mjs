@@ -1,4 +1,4 @@
-// Kills whoever takes part in merges and checkouts, at random moments, and gives the same operations with the same keys again. The
+// Kills the processes of merges and checkouts, at random moments, and gives the same operations with the same keys again. The
 // answers of both times and what is stored in the end must agree: one order for a key, and every unit either in stock or in an order.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

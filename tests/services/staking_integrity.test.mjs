@@ -222,7 +222,7 @@ test('what reads works beside a running server, and where nothing may be written
   const expected = await stakingJson(['stats', '--store', server.uri, ...beside]);
   assert.deepEqual(await stakingJson(['stats', '--store', server.store, ...beside]), expected);
   assert.equal((await stakingJson(['audit', '--store', server.store, ...beside])).ok, true);
-  // A copy that belongs to somebody else, for a user who may only read it.
+  // A copy that belongs to another user, for a user with read permission only.
   const store = newStore();
   await ingestJson(['--store', store], text(await generate(200, 5)));
   const { total_tvl: tvl } = await stakingJson(['stats', '--store', store]);

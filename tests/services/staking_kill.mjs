@@ -1,4 +1,4 @@
-// Kills whoever takes part in the staking statistics, at random moments and in random order, and lets the rest go on. What it
+// Kills the processes of the staking statistics, at random moments and in random order, and lets the rest go on. What it
 // leaves behind is compared with a plain model: nothing lost, nothing twice.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -75,7 +75,7 @@ export class Rounds {
       }
       for (const { ended } of running) {
         const { status, signal, stderr } = await ended;
-        // Transactions are tried again; whoever meets a dead server before its first one says so and ends.
+        // Transactions are tried again; a process that meets a dead server before its first one says so and ends.
         const unreachable = victims.includes('server') && status === 1 && /socket|connect|No suitable servers/.test(stderr);
         assert.ok(doneOrRefused(status, stderr) || signal === 'SIGKILL' || unreachable, `ingest ended with ${status}: ${stderr}`);
       }

@@ -25,7 +25,7 @@ async function ingest(service, make, server) {
   return { child, ended, until };
 }
 
-/** Nobody answers while `body` runs. */
+/** The server does not answer while `body` runs. */
 async function away(server, body) {
   process.kill(server.pid, 'SIGSTOP');
   try {

@@ -318,7 +318,7 @@ test('a server that is killed while it is backed up has lost nothing, and neithe
   assert.equal(status, 1, stderr);
   eq((await readdir(target)).sort(), ['backup-000001', 'lock']);
   eq(done('restore', target, '--store', inside('of-victim-1')).documents, 4000);
-  // The note of the killed server is there; nobody has the directory.
+  // The note of the killed server is there; no process has the directory open.
   assert.ok((await readdir(store)).includes('SERVER'));
   eq(done('verify', '--store', store).documents, 8000);
   victim = await startServer([], store);

@@ -191,7 +191,7 @@ TEST_P(ChainTreeStoreTest, AChangedTreeInTheHeadIsNamed) {
   ExpectSound(*chains);
 }
 
-// Chains of a program that knew no trees: they go on without one until they are given one, whoever writes meanwhile.
+// Chains of a program that knew no trees: they continue without one until they are given one, also beside writers.
 TEST_P(ChainTreeStoreTest, AnOldChainGoesOnAndIsGivenATree) {
   {
     const auto chains = Open();

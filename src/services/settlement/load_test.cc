@@ -104,7 +104,7 @@ TEST_P(LoadTest, EqualSymbolsSideBySide) {
   for (const ChainHead& head : *heads) EXPECT_EQ(head.records, kOutputs) << "symbol " << head.chain;
 }
 
-// One engine with the hot symbol, one with the others, who must not wait for it for ever; a reader counts meanwhile.
+// One engine with the hot symbol, one with the others, which must not wait for it for ever; a reader counts meanwhile.
 TEST_P(LoadTest, OneHotSymbolBesideOthersWhileTheLogIsVerified) {
   constexpr int64_t kHot = 3600;
   constexpr int64_t kOthers = 400;

@@ -100,7 +100,7 @@ TEST_P(FollowerTest, WritersViewsAndRebuildsAtTheSameTime) {
   ExpectModel(*views, model_);
 }
 
-// A floor counts what was applied, whoever applied it and in however many pieces.
+// A floor counts what was applied, by any process and in any number of pieces.
 TEST_P(FollowerTest, CountsWhatIsBehind) {
   const auto views = Open();
   Append(views->chains(), Make(100), model_);
