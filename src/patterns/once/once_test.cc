@@ -76,7 +76,7 @@ class OnceTest : public test::StoreTest {
 };
 INSTANTIATE_ON_STORES(OnceTest);
 
-// A4: one boolean a calculation, by name.
+// A4: one boolean per calculation, by name.
 TEST(OnceOptionsTest, OptionsThatAreNotValidAreTheAnswerOfOpen) {
   EXPECT_OK(Once::Open({.database = "d", .calculations = {"a", "b"}}));
   for (const char* name : {"", "_id", "awaited", "a.b", "$a"}) {
