@@ -103,6 +103,14 @@ void Cursors::KillConnection(int64_t connection) {
   KillIf([&](const Slot& slot) { return slot.connection == connection; });
 }
 
+void Cursors::NoteClosed(int64_t connection) {
+  const int64_t now = clock_.NowMillis();
+  const MutexLock lock(mu_);
+  for (auto& [id, slot] : slots_) {
+    if (slot.idle != nullptr && slot.idle->used_by == connection) slot.idle->closed_millis = now;
+  }
+}
+
 void Cursors::KillNamespace(const catalog::Namespace& ns) {
   KillIf([&](const Slot& slot) {
     return slot.ns.database == ns.database && (ns.collection.empty() || slot.ns.collection == ns.collection);
@@ -114,10 +122,15 @@ void Cursors::KillAll() {
 }
 
 size_t Cursors::Expire() {
-  const int64_t oldest = clock_.NowMillis() - kCursorTimeoutMillis;
+  const int64_t now = clock_.NowMillis();
+  const auto is_idle_too_long = [now](const OpenCursor& cursor) {
+    const bool is_closed = cursor.closed_millis != 0;
+    return cursor.last_use_millis < now - kCursorTimeoutMillis ||
+           (is_closed && cursor.closed_millis < now - kClosedCursorTimeoutMillis);
+  };
   size_t expired = 0;
   KillIf([&](const Slot& slot) {
-    const bool over = slot.idle != nullptr && !slot.idle->no_timeout && slot.idle->last_use_millis < oldest;
+    const bool over = slot.idle != nullptr && !slot.idle->no_timeout && is_idle_too_long(*slot.idle);
     expired += over ? 1 : 0;
     return over;
   });

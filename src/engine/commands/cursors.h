@@ -19,6 +19,9 @@
 namespace braid::commands {
 
 constexpr int64_t kCursorTimeoutMillis = 10 * 60 * 1000;
+/// The same for a cursor whose client has closed the connection of the last batch: it is probably gone, and the cursor
+/// keeps memory, and a snapshot for which every version of every document that was there stays in the store.
+constexpr int64_t kClosedCursorTimeoutMillis = 10 * 1000;
 constexpr size_t kCursorBytes = 5 * 1024;  // of one that scans a collection, measured
 constexpr std::chrono::steady_clock::duration kNoTimeLimit = std::chrono::steady_clock::duration::max();
 
@@ -26,11 +29,13 @@ constexpr std::chrono::steady_clock::duration kNoTimeLimit = std::chrono::steady
 struct OpenCursor {
   int64_t id = 0;
   catalog::Namespace ns;
-  std::string ns_shown;     // "db.$cmd.listCollections" and the like
-  std::string lsid;         // empty: none
-  int64_t txn_number = -1;  // of the transaction it belongs to, whose snapshot it reads; -1: none
-  int64_t connection = -1;  // the connection that it ends with; -1: it outlives its connection
-  std::string command;      // that made it, for messages
+  std::string ns_shown;       // "db.$cmd.listCollections" and the like
+  std::string lsid;           // empty: none
+  int64_t txn_number = -1;    // of the transaction it belongs to, whose snapshot it reads; -1: none
+  int64_t connection = -1;    // the connection that it ends with; -1: it outlives its connection
+  int64_t used_by = -1;       // the connection that its last batch went to
+  int64_t closed_millis = 0;  // when that connection was closed; 0: it is open
+  std::string command;        // that made it, for messages
   storage::Snapshot snapshot;
   std::unique_ptr<query::Stream> stream;  // after `snapshot`: goes first
   std::unique_ptr<bson::Document> held;   // a document that did not fit into the last batch
@@ -64,11 +69,13 @@ class Cursors {
   void KillSession(std::string_view lsid);
   /// Those that end with their connection.
   void KillConnection(int64_t connection);
+  /// The connection is closed: what it used last has less time until another connection asks for it.
+  void NoteClosed(int64_t connection);
   void KillTransaction(std::string_view lsid, int64_t txn_number);
   /// Ends the cursors on a collection or (empty collection) a database that is being dropped.
   void KillNamespace(const catalog::Namespace& ns);
   void KillAll();
-  /// Idle for longer than the timeout.
+  /// Ends those that were idle for longer than their timeout, and returns how many.
   size_t Expire();
 
   struct Figures {

@@ -91,6 +91,34 @@ TEST_F(CursorsTest, IdleForTooLong) {
   EXPECT_EQ(cursors_.figures().open, 3u);
 }
 
+TEST_F(CursorsTest, OneWhoseConnectionIsClosedHasLessTime) {
+  const auto add = [&](int64_t connection, bool no_timeout) {
+    auto cursor = std::make_unique<OpenCursor>();
+    cursor->ns = {"db", "c"};
+    cursor->used_by = connection;
+    cursor->no_timeout = no_timeout;
+    return cursors_.Add(std::move(cursor));
+  };
+  const int64_t closed = add(1, false);
+  const int64_t continued = add(1, false);
+  const int64_t kept = add(1, true);
+  const int64_t open = add(2, false);
+  clock_.Advance(milliseconds(kClosedCursorTimeoutMillis * 2));
+  EXPECT_EQ(cursors_.Expire(), 0u);
+  cursors_.NoteClosed(1);
+  clock_.Advance(milliseconds(kClosedCursorTimeoutMillis));
+  EXPECT_EQ(cursors_.Expire(), 0u) << "not longer than the timeout yet";
+  auto taken = cursors_.Take(continued);  // by another connection of the client
+  ASSERT_OK(taken);
+  (*taken)->used_by = 3;
+  (*taken)->closed_millis = 0;
+  cursors_.Return(*std::move(taken));
+  clock_.Advance(milliseconds(1));
+  EXPECT_EQ(cursors_.Expire(), 1u);
+  EXPECT_EQ(CodeOf(closed), kNotFound);
+  for (const int64_t id : {continued, kept, open}) EXPECT_EQ(CodeOf(id), 0);
+}
+
 TEST_F(CursorsTest, KilledByIdOnItsDatabase) {
   const int64_t id = Add();
   EXPECT_EQ(cursors_.Kill(id, {"other", "c"}), Cursors::KillOutcome::kNotFound);

@@ -293,6 +293,7 @@ Client Engine::Connect(std::string remote) {
 void Engine::Disconnect(const Client& client) {
   if (!client.transaction.empty()) parts_->transactions.NoteClosed(client.transaction, client.id);
   if (client.bound_cursors) parts_->cursors.KillConnection(client.id);
+  if (client.used_cursors) parts_->cursors.NoteClosed(client.id);
 }
 
 void Engine::Interrupt(const Client& client) { parts_->operations.KillConnection(client.id, Code::kClientDisconnect); }

@@ -45,6 +45,7 @@ struct Client {
   std::vector<std::string> compressors;  // agreed in hello, in the client's order
   bool said_hello = false;               // a hello was answered; from then on messages may be large
   bool bound_cursors = false;            // some of its cursors end with it
+  bool used_cursors = false;             // it has got batches of cursors that stayed open
   std::string transaction;               // the session whose transaction it worked on last; empty: none
 };
 

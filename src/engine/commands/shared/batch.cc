@@ -63,6 +63,12 @@ void StopTime(Call& call, OpenCursor& cursor) {
   cursor.time_left = operation.deadline - operation.clock->Now();
 }
 
+void NoteUse(Call& call, OpenCursor& cursor) {
+  cursor.used_by = call.client.id;
+  cursor.closed_millis = 0;
+  call.client.used_cursors = true;
+}
+
 }  // namespace
 
 Result<bson::Document> FirstBatch(Call& call, std::unique_ptr<OpenCursor> cursor, const BatchOptions& options) {
@@ -81,6 +87,7 @@ Result<bson::Document> FirstBatch(Call& call, std::unique_ptr<OpenCursor> cursor
     BRAID_CHECK_OK(call.engine.cursors.CheckRoom());
     cursor->stream->Rest(call.context);
     if (!call.context.is_transaction()) cursor->snapshot = call.context.TakeSnapshot();
+    NoteUse(call, *cursor);
     id = call.engine.cursors.Add(std::move(cursor));
   }
   reply.Append("id", id).Append("ns", ns_shown);
@@ -109,6 +116,7 @@ Result<bson::Document> NextBatch(Call& call, std::unique_ptr<OpenCursor> cursor,
     call.engine.cursors.Forget(id);
   } else {
     StopTime(call, *cursor);
+    NoteUse(call, *cursor);
     call.engine.cursors.Return(std::move(cursor));
   }
   return reply.Finish();
