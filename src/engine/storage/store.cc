@@ -71,7 +71,8 @@ struct Store::Impl {
   std::atomic<uint64_t> bytes_written{0};
   std::atomic<int> pins{0};
   SkippedEntries skipped;
-  std::chrono::steady_clock::time_point reclaimed_at{};  // of Reclaim(), by one thread
+  std::atomic<std::chrono::steady_clock::time_point> reclaimed_at{
+      std::chrono::steady_clock::time_point()};  // of Reclaim()
 
   LogMark Mark() const { return {.durable = syncer->durable(), .first = log_first}; }
   /// RocksDB has begun the newest log, and nothing is in it.
@@ -251,7 +252,7 @@ Status Store::Compact() {
 
 bool Store::Reclaim() {
   const auto now = std::chrono::steady_clock::now();
-  if (impl_->skipped.count() < kSkippedMax || now - impl_->reclaimed_at < kReclaimPause || !writable().ok())
+  if (impl_->skipped.count() < kSkippedMax || now - impl_->reclaimed_at.load() < kReclaimPause || !writable().ok())
     return false;
   impl_->skipped.Reset();
   if (Property(*impl_->db, rocksdb::DB::Properties::kNumEntriesActiveMemTable) < kReclaimedMin) return false;

@@ -173,7 +173,7 @@ class Store {
   Status Compact();
   /// Begins to write the memtable out if reads have stepped over many old versions and deletions of late: scans of a
   /// collection whose documents change all the time would become slower and slower until the memtable is full. True if
-  /// it has begun. One thread calls this now and then.
+  /// it has begun. To be called now and then.
   bool Reclaim();
 
   enum class Pin { kWholeStore, kTables };
