@@ -41,6 +41,30 @@ class EngineTest : public ::testing::Test {
   std::unique_ptr<Engine> engine_;
 };
 
+// How soon they end then is tested beside the cursors.
+TEST_F(EngineTest, CursorsKnowWhetherTheirConnectionIsClosed) {
+  Client leaving = engine_->Connect("leaving");
+  Client staying = engine_->Connect("staying");
+  Run(leaving, "{'insert': 'c', 'documents': [{'_id': 1}, {'_id': 2}, {'_id': 3}, {'_id': 4}]}");
+  const bson::Document first = Run(leaving, "{'find': 'c', 'batchSize': 1}");
+  const int64_t id = IntegerOf(first.Find("cursor").AsView().Find("id"));
+  ASSERT_NE(id, 0);
+  const auto is_closed = [&] {
+    int64_t closed_millis = -1;
+    engine_->parts().cursors.ForEach([&](const OpenCursor& cursor) { closed_millis = cursor.closed_millis; });
+    EXPECT_GE(closed_millis, 0);
+    return closed_millis > 0;
+  };
+  EXPECT_FALSE(is_closed());
+  engine_->Disconnect(staying);
+  EXPECT_FALSE(is_closed()) << "it is the other connection's";
+  engine_->Disconnect(leaving);
+  EXPECT_TRUE(is_closed());
+  Client next = engine_->Connect("next");
+  Run(next, StrCat("{'getMore': {'$numberLong': '", id, "'}, 'collection': 'c', 'batchSize': 1}"));
+  EXPECT_FALSE(is_closed()) << "another connection of the client goes on with it";
+}
+
 TEST_F(EngineTest, EveryReplyIsSealed) {
   Client client = engine_->Connect("test");
   for (const char* command : {"{'ping': 1}", "{'nothing': 1}", "{'find': 'c'}", "{'find': 5}", "{'mapReduce': 'c'}"}) {
