@@ -46,8 +46,7 @@ function(compile_together target)
 endfunction()
 
 # braid_library(name DEPS a b … [FOLDERS x y …]): every .cc beside the calling CMakeLists.txt (and in the named sub-folders)
-# becomes the library `name`; every *_test.cc becomes the test program `name_test`, which is one test of CTest: a process for each
-# of its cases would take longer to start than most of them take to run.
+# becomes the library `name`; every *_test.cc becomes the test program `name_test`, which is one test of CTest.
 function(braid_library name)
   cmake_parse_arguments(ARG "" "" "DEPS;TEST_DEPS;FOLDERS" ${ARGN})
   set(patterns *.cc)

@@ -74,7 +74,7 @@ class Context {
   /// not lock.
   Status WaitForConflict();
 
-  // Of a transaction (transaction.cc): collections that it made and nobody else sees yet, and those that it wrote to.
+  // Of a transaction: collections that it made and no other request sees yet, and those that it wrote to.
   /// Null if it made none of that name.
   catalog::CollectionPtr FindDraft(const catalog::Namespace& ns) const;
   /// Adds a draft, or puts a changed one in its place.
