@@ -19,6 +19,14 @@ constexpr std::chrono::minutes kNotesSweptEvery{5};
 constexpr std::chrono::seconds kOrphanLifetime{1};
 constexpr size_t kNotesRemovedAtOnce = 1000;
 
+Result<int64_t> NumberOf(bson::View record, std::string_view lsid) {
+  const Value number = record.Find("number");
+  if (!number.Is(Type::kInt64)) {
+    return Status(Code::kStorageCorrupt, StrCat("the record of session ", Hex(lsid), " is damaged"));
+  }
+  return number.AsInt64();
+}
+
 }  // namespace
 
 void NumberedWork::Abort() {
@@ -168,7 +176,7 @@ Status Transactions::Abort(Checkout& session, int64_t number) {
 }
 
 void Transactions::ForgetUncommitted(Checkout& session) const {
-  const Status status = session->done.Load(shared_.store, session.lsid(), session->number);
+  const Status status = LoadNotes(session.lsid(), *session);
   status.Ignore("the store cannot be read; what is not known to be done is done again");
 }
 
@@ -209,7 +217,8 @@ void Transactions::Forget(const std::vector<std::string>& lsids) {
       NumberedWork& work = at->second->work;
       AbortWork(work);
       work.done.Forget(lsid, work.number);
-      work.done.Store(writes, lsid, work.number);
+      bson::Builder record;  // nothing is left for it
+      work.done.Store(writes, lsid, work.number, record);
       if (work.number >= 0) writes.Delete(storage::SessionKey(lsid));
       for (txn::Operation* operation : at->second->waiting) operation->Wake();
       slots_.erase(at);
@@ -281,25 +290,33 @@ void Transactions::RemoveOldNotes() {
 
 void Transactions::Store(storage::WriteSet& writes, std::string_view lsid, NumberedWork& work, int64_t now_millis) {
   BRAID_ASSERT(work.number >= 0);  // the envelope refuses negative numbers
-  bson::Builder note;
-  note.Append("number", work.number).Append("time", bson::Date{now_millis});
-  if (work.state == State::kCommitted) note.Append("committed", true);
-  writes.Put(storage::SessionKey(lsid), note.Finish().bytes());
-  work.done.Store(writes, lsid, work.number);
+  bson::Builder record;
+  record.Append("number", work.number).Append("time", bson::Date{now_millis});
+  if (work.state == State::kCommitted) record.Append("committed", true);
+  work.done.Store(writes, lsid, work.number, record);
+  writes.Put(storage::SessionKey(lsid), record.Finish().bytes());
 }
 
 Status Transactions::Load(std::string_view lsid, NumberedWork* work) const {
   storage::Buffer buffer;
   BRAID_TRY(const bool found, shared_.store.Get(storage::SessionKey(lsid), {}, &buffer));
   if (!found) return {};
-  const bson::View note(buffer.view());
-  const Value number = note.Find("number");
-  if (!number.Is(Type::kInt64)) {
-    return {Code::kStorageCorrupt, StrCat("the note of session ", Hex(lsid), " is damaged")};
+  const bson::View record(buffer.view());
+  BRAID_TRY(work->number, NumberOf(record, lsid));
+  work->state = record.Has("committed") ? State::kCommitted : State::kRetryable;
+  return work->done.Load(shared_.store, lsid, work->number, record);
+}
+
+// The record may still be that of an older number.
+Status Transactions::LoadNotes(std::string_view lsid, NumberedWork& work) const {
+  storage::Buffer buffer;
+  BRAID_TRY(const bool found, shared_.store.Get(storage::SessionKey(lsid), {}, &buffer));
+  bson::View record;
+  if (found) {
+    BRAID_TRY(const int64_t number, NumberOf(bson::View(buffer.view()), lsid));
+    if (number == work.number) record = bson::View(buffer.view());
   }
-  work->number = number.AsInt64();
-  work->state = note.Has("committed") ? State::kCommitted : State::kRetryable;
-  return work->done.Load(shared_.store, lsid, work->number);
+  return work.done.Load(shared_.store, lsid, work.number, record);
 }
 
 Transactions::Figures Transactions::figures() const {

@@ -122,6 +122,7 @@ class Transactions {
   };
   void Return(const std::string& lsid);
   Status Load(std::string_view lsid, NumberedWork* work) const;
+  Status LoadNotes(std::string_view lsid, NumberedWork& work) const;
   void AbortWork(NumberedWork& work);
   void RemoveOldNotes();
 

@@ -6,8 +6,8 @@
 //   n                                                → counter: last collection or index number given out
 //   t | session 16                                   → BSON: the result of the session's newest transaction number
 //                                                      (commands/transactions.h)
-//   t | session 16 | number u64 | statement u32      → BSON: a run of statements of a retryable write that are done,
-//                                                      from this one on (commands/retry_notes.h)
+//   t | session 16 | number u64 | statement u32      → BSON: a further run of statements of a retryable write that are
+//                                                      done, from this one on (commands/retry_notes.h)
 //   x | number u32 | 'c' or 'i'                      → empty: data of this dropped collection or index is to be removed
 //   d | collection u32 | shard u16 | key(_id)        → BSON: the document
 //   i | index u32 | shard u16 | key(values) | key(_id) → entry of an index that is not unique

@@ -101,11 +101,15 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
   table.prepopulate_block_cache = rocksdb::BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
 
-  options.compression = Supported({rocksdb::kLZ4Compression, rocksdb::kSnappyCompression});
-  options.bottommost_compression = Supported({rocksdb::kZSTD, rocksdb::kLZ4Compression});
-  // Level 3, the default, takes more CPU for tables that are hardly smaller.
-  options.bottommost_compression_opts.enabled = true;
-  options.bottommost_compression_opts.level = 1;
+  // What was written lately is soon compacted again: Zstandard, which takes several times the CPU of LZ4, is for the
+  // deep levels of a store of some gigabytes. Of it level 1: level 3, the default, makes tables that are hardly
+  // smaller.
+  const auto quick = Supported({rocksdb::kLZ4Compression, rocksdb::kSnappyCompression});
+  const auto dense = Supported({rocksdb::kZSTD, rocksdb::kLZ4Compression});
+  options.compression = quick;
+  options.compression_per_level = {quick, quick, quick,
+                                   dense};  // level 0, the first that is filled, the one below it, …
+  options.compression_opts.level = 1;
   options.level_compaction_dynamic_level_bytes = true;
   // A table file that is half deletions over 16 000 entries is compacted early: scans have to step over them.
   options.table_properties_collector_factories.push_back(rocksdb::NewCompactOnDeletionCollectorFactory(16'000, 8'000));
