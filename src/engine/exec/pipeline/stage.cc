@@ -9,14 +9,13 @@
 #include "engine/exec/plan/stage.h"
 
 namespace braid::query::pipeline {
-
 Result<bool> Stage::Next(txn::Context& context, bson::View* document) {
   if (at_end_) return false;
-  BRAID_CHECK_OK(Work::Current().Tick());
   Result<bool> more = Pull(context, document);
   if (!more.ok()) return more;
   if (*more) {
     ++returned_;
+    BRAID_CHECK_OK(Work::Current().Tick(StepsFor(document->size())));  // most stages have copied it
     if (checks_nesting_) BRAID_CHECK_OK(CheckNesting(*document));
   } else {
     at_end_ = true;
