@@ -13,10 +13,19 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-// By the number of turns that a request has had, the last one for all further turns.
-// After all of them but the last, about 19 ms, a request is among those that run for long.
-constexpr microseconds kTurns[] = {microseconds(500),  microseconds(1000), microseconds(2000), microseconds(5000),
-                                   microseconds(5000), microseconds(5000), microseconds(5000)};
+// The levels by the time that a request has had, the last one for all that run for more than a second.
+struct Level {
+  microseconds from;
+  microseconds turn;
+};
+constexpr Level kTable[] = {
+    {microseconds(0), microseconds(500)},        {microseconds(500), microseconds(1000)},
+    {microseconds(1500), microseconds(2000)},    {microseconds(3500), microseconds(5000)},
+    {microseconds(8500), microseconds(5000)},    {microseconds(18'500), microseconds(5000)},
+    {microseconds(40'000), microseconds(5000)},  {microseconds(80'000), microseconds(5000)},
+    {microseconds(160'000), microseconds(5000)}, {microseconds(320'000), microseconds(5000)},
+    {microseconds(640'000), microseconds(5000)}, {microseconds(1'280'000), microseconds(5000)},
+};
 // A turn that others want is not shorter than this: each costs two switches of the stack and two of the queue.
 constexpr microseconds kLeastTurn{500};
 // So much is given past the request that has waited longest, then it is its turn: a quarter of the time at least.
@@ -30,16 +39,16 @@ nanoseconds CpuUsed(clockid_t clock) {
 
 }  // namespace
 
-microseconds Lane::TurnOf(int turns) { return kTurns[std::min<size_t>(static_cast<size_t>(turns), kLevels - 1)]; }
-
-int Lane::TurnsOf(nanoseconds time) {
-  int turns = 0;
-  for (; turns < static_cast<int>(kLevels) - 1 && time >= TurnOf(turns); ++turns) time -= TurnOf(turns);
-  return turns;
+size_t Lane::LevelOf(nanoseconds had) {
+  static_assert(std::size(kTable) == kLevels);
+  size_t level = kLevels - 1;
+  while (level > 0 && had < kTable[level].from) --level;
+  return level;
 }
 
+microseconds Lane::TurnAfter(nanoseconds had) { return kTable[LevelOf(had)].turn; }
+
 Lane::Lane(const LaneOptions& options) : options_(options) {
-  static_assert(std::size(kTurns) == kLevels);
   BRAID_ASSERT(options.at_once > 0 && options.threads_max > 0);
   const MutexLock lock(mu_);
   for (size_t i = 0; i < std::min(options.at_once, options.threads_max); ++i) AddWorker();
@@ -58,13 +67,12 @@ void Lane::Stop() {
   for (const auto& worker : workers) worker->thread.join();
 }
 
-void Lane::Push(int turns, Stretch stretch) {
-  BRAID_ASSERT(turns >= 0);
+void Lane::Push(nanoseconds had, Stretch stretch) {
   figures_.waiting.fetch_add(1, std::memory_order_relaxed);
   bool may_take_turn = false;
   {
     const MutexLock lock(mu_);
-    levels_[std::min<size_t>(static_cast<size_t>(turns), kLevels - 1)].push_back({std::move(stretch), Time::now()});
+    levels_[LevelOf(had)].push_back({std::move(stretch), Time::now()});
     ++waiting_;
     NoteWaiting();
     may_take_turn = MayTakeTurn();
@@ -127,7 +135,7 @@ Lane::Next Lane::Take() {
   const bool is_share = preferred_ >= kPreferredMax;  // then it is not cut short either
   if (is_share) level = longest;
   const auto index = static_cast<size_t>(level - levels_.begin());
-  const microseconds time = TurnOf(static_cast<int>(index));
+  const microseconds time = kTable[index].turn;
   preferred_ = level == longest ? microseconds(0) : preferred_ + time;
   Next next{.waiting = std::move(level->front()),
             .turn = {.at_most = time, .is_wanted = is_share ? nullptr : &is_wanted_[index], .at_least = kLeastTurn}};

@@ -34,9 +34,9 @@ struct LaneOptions {
 };
 
 /// A request of a few milliseconds does not queue behind all those that run for seconds, even if those have only begun:
-/// the first turns are short, a request with fewer turns behind it goes before one with more, and a turn ends early
-/// when such a request comes. The request that has waited longest still gets its share of the time, whatever comes. Any
-/// thread.
+/// requests are ranked by the time that they have had, in levels that each are about twice as long as the one before.
+/// One of a lower level goes first, and a turn ends early when such a request comes; the first turns are short. The
+/// request that has waited longest still gets its share of the time, whatever comes. Any thread.
 class Lane {
  public:
   using Time = std::chrono::steady_clock;
@@ -49,12 +49,10 @@ class Lane {
   /// Runs a request until its turn is over.
   using Stretch = std::function<void(const Fiber::Turn& turn)>;
 
-  /// Queues the next stretch of a request that has had `turns` turns before.
-  void Push(int turns, Stretch stretch) BRAID_EXCLUDES(mu_);
-  /// How long the next turn is after so many.
-  static std::chrono::microseconds TurnOf(int turns);
-  /// How many turns take `time` together.
-  static int TurnsOf(std::chrono::nanoseconds time);
+  /// Queues the next stretch of a request that has had so much time before.
+  void Push(std::chrono::nanoseconds had, Stretch stretch) BRAID_EXCLUDES(mu_);
+  /// How long the next turn is after so much time.
+  static std::chrono::microseconds TurnAfter(std::chrono::nanoseconds had);
 
   /// To be called every few milliseconds: lets others go on beside the turns that are stuck. True if some turn is
   /// taken.
@@ -65,7 +63,7 @@ class Lane {
   const LaneFigures& figures() const { return figures_; }
 
  private:
-  static constexpr size_t kLevels = 7;  // the last one is for all requests that have had so many turns
+  static constexpr size_t kLevels = 12;
 
   struct Waiting {
     Stretch stretch;
@@ -83,6 +81,7 @@ class Lane {
     bool stuck = false;
   };
 
+  static size_t LevelOf(std::chrono::nanoseconds had);
   void AddWorker() BRAID_REQUIRES(mu_);
   void Run(Worker& worker) BRAID_EXCLUDES(mu_);
   bool MayTakeTurn() const BRAID_REQUIRES(mu_);

@@ -12,6 +12,9 @@ using std::chrono::hours;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
+constexpr milliseconds kNone{0};
+constexpr milliseconds kMuch{100'000};
+
 /// The turns are taken one after another, once the gate is open; each is one letter.
 class LaneTest : public testing::Test {
  protected:
@@ -22,15 +25,16 @@ class LaneTest : public testing::Test {
   }
   /// A turn that lasts until the gate opens.
   void Hold() {
-    lane_->Push(0, [this](const Fiber::Turn&) {
+    lane_->Push(kNone, [this](const Fiber::Turn&) {
       MutexLock lock(mu_);
       ++held_;
       changed_.NotifyAll();
       changed_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return open_; });
     });
   }
-  void Push(int turns, char name) {
-    lane_->Push(turns, [this, name](const Fiber::Turn&) {
+  /// `had` is the time that it has had before.
+  void Push(milliseconds had, char name) {
+    lane_->Push(had, [this, name](const Fiber::Turn&) {
       const MutexLock lock(mu_);
       ran_ += name;
       changed_.NotifyAll();
@@ -65,62 +69,54 @@ constexpr LaneOptions kOne{.at_once = 1, .threads_max = 4, .patience = hours(1)}
 
 TEST_F(LaneTest, OfOneAgeTheFirstToComeGoesFirst) {
   Start(kOne);
-  for (const char name : {'a', 'b', 'c'}) Push(0, name);
-  for (const char name : {'x', 'y', 'z'}) Push(100, name);
+  for (const char name : {'a', 'b', 'c'}) Push(kNone, name);
+  for (const char name : {'x', 'y', 'z'}) Push(kMuch, name);
   Open();
   EXPECT_EQ(Ran(6), "abcxyz");
 }
 
-TEST_F(LaneTest, FewerTurnsGoFirst) {
+TEST_F(LaneTest, TheOneThatHasHadLessTimeGoesFirst) {
   Start(kOne);
-  Push(50, 'f');
-  Push(6, 'g');  // as old as it gets
-  Push(5, 'd');
-  Push(2, 'c');
-  Push(1, 'b');
-  Push(0, 'a');
+  Push(milliseconds(50'000), 'f');
+  Push(milliseconds(2000), 'g');  // the last level
+  Push(milliseconds(300), 'e');
+  Push(milliseconds(50), 'd');
+  Push(milliseconds(10), 'c');
+  Push(milliseconds(1), 'b');
+  Push(kNone, 'a');
   Open();
-  EXPECT_EQ(Ran(6), "abcdfg");
+  EXPECT_EQ(Ran(7), "abcdefg");
 }
 
 TEST_F(LaneTest, TheOneThatHasWaitedLongestGetsItsShareWhateverComes) {
   Start(kOne);
-  for (const char name : {'x', 'y'}) Push(100, name);
-  Push(1, 'm');
-  for (int i = 0; i < 65; ++i) Push(0, '.');
+  for (const char name : {'x', 'y'}) Push(kMuch, name);
+  Push(milliseconds(1), 'm');
+  for (int i = 0; i < 65; ++i) Push(kNone, '.');
   Open();
   const std::string dots(30, '.');  // 15 ms
   EXPECT_EQ(Ran(68), dots + "x" + dots + "y.....m");
 }
 
 TEST_F(LaneTest, TurnsGrow) {
-  for (int turns = 0; turns < 10; ++turns) EXPECT_LE(Lane::TurnOf(turns), Lane::TurnOf(turns + 1));
-  EXPECT_LT(Lane::TurnOf(0), Lane::TurnOf(3));
-  EXPECT_GT(Lane::TurnOf(0), microseconds(0));
-}
-
-TEST_F(LaneTest, TurnsOfATimeAreThoseThatFitIntoIt) {
-  EXPECT_EQ(Lane::TurnsOf(microseconds(0)), 0);
-  std::chrono::microseconds time{0};
-  for (int turns = 0; turns < 6; ++turns) {
-    EXPECT_EQ(Lane::TurnsOf(time), turns);
-    time += Lane::TurnOf(turns);
-    EXPECT_EQ(Lane::TurnsOf(time - microseconds(1)), turns);
+  for (int had = 0; had < 10; ++had) {
+    EXPECT_LE(Lane::TurnAfter(milliseconds(had)), Lane::TurnAfter(milliseconds(had + 1)));
   }
-  EXPECT_EQ(Lane::TurnsOf(hours(1)), 6);  // as old as it gets
+  EXPECT_LT(Lane::TurnAfter(kNone), Lane::TurnAfter(kMuch));
+  EXPECT_GT(Lane::TurnAfter(kNone), microseconds(0));
 }
 
-TEST_F(LaneTest, ATurnIsWantedWhileARequestWithFewerTurnsWaits) {
+TEST_F(LaneTest, ATurnIsWantedWhileARequestThatHasHadLessTimeWaits) {
   Start(kOne);
-  lane_->Push(3, [this](const Fiber::Turn& turn) {
-    EXPECT_EQ(turn.at_most, Lane::TurnOf(3));
+  lane_->Push(milliseconds(5), [this](const Fiber::Turn& turn) {
+    EXPECT_EQ(turn.at_most, Lane::TurnAfter(milliseconds(5)));
     ASSERT_NE(turn.is_wanted, nullptr);
     EXPECT_LE(turn.at_least, turn.at_most);
     EXPECT_FALSE(turn.is_wanted->load());
-    Push(4, 'c');
-    Push(3, 'b');
+    Push(milliseconds(10), 'c');
+    Push(milliseconds(5), 'b');
     EXPECT_FALSE(turn.is_wanted->load());
-    Push(2, 'a');
+    Push(milliseconds(2), 'a');
     EXPECT_TRUE(turn.is_wanted->load());
   });
   Open();
@@ -130,12 +126,12 @@ TEST_F(LaneTest, ATurnIsWantedWhileARequestWithFewerTurnsWaits) {
 TEST_F(LaneTest, AShareOfTheTimeIsNotCutShort) {
   Start(kOne);
   bool was_cut_short = true;
-  lane_->Push(100, [&](const Fiber::Turn& turn) {
+  lane_->Push(kMuch, [&](const Fiber::Turn& turn) {
     was_cut_short = turn.is_wanted != nullptr;
     const MutexLock lock(mu_);
     ran_ += 'x';
   });
-  for (int i = 0; i < 40; ++i) Push(0, '.');
+  for (int i = 0; i < 40; ++i) Push(kNone, '.');
   Open();
   EXPECT_EQ(Ran(41), std::string(30, '.') + "x" + std::string(10, '.'));
   EXPECT_FALSE(was_cut_short);
@@ -143,7 +139,7 @@ TEST_F(LaneTest, AShareOfTheTimeIsNotCutShort) {
 
 TEST_F(LaneTest, AStretchMayPushTheNext) {
   Start(kOne);
-  lane_->Push(0, [this](const Fiber::Turn&) { Push(1, 'b'); });
+  lane_->Push(kNone, [this](const Fiber::Turn&) { Push(milliseconds(1), 'b'); });
   Open();
   EXPECT_EQ(Ran(1), "b");
   EXPECT_EQ(lane_->figures().waiting.load(), 0);
@@ -155,7 +151,7 @@ TEST_F(LaneTest, OneMoreRunsForEachThatIsStuckAndNoMoreAfterwards) {
   Start(kTwo);
   Hold();
   Hold();
-  Push(0, 'a');
+  Push(kNone, 'a');
   for (size_t held = 0; held < 4;) {
     EXPECT_TRUE(lane_->Relieve());
     const MutexLock lock(mu_);
@@ -173,7 +169,7 @@ TEST_F(LaneTest, OneMoreRunsForEachThatIsStuckAndNoMoreAfterwards) {
   std::atomic<int> running{0};
   std::atomic<int> most{0};
   for (int i = 0; i < 200; ++i) {
-    lane_->Push(0, [&](const Fiber::Turn&) {
+    lane_->Push(kNone, [&](const Fiber::Turn&) {
       most = std::max(most.load(), ++running);
       std::this_thread::yield();
       --running;
@@ -188,7 +184,7 @@ TEST_F(LaneTest, OneMoreRunsForEachThatIsStuckAndNoMoreAfterwards) {
 
 TEST_F(LaneTest, WhatWaitsAtTheEndIsDropped) {
   Start(kOne);
-  Push(0, 'a');
+  Push(kNone, 'a');
   std::thread stopping([this] { lane_->Stop(); });
   while (lane_->Relieve()) std::this_thread::yield();  // until it stops
   Open();

@@ -197,7 +197,6 @@ bool Session::Run() {
   }
   const bool ran = running_.exchange(true, std::memory_order_relaxed);
   BRAID_ASSERT(!ran && !begun_);  // one request at a time
-  lane_turns_ = Lane::TurnsOf(lane_past_);
   lane_time_ = {};
   lane_since_ = {};
   if (unread_.size() > kReadOnLoopMax) {
@@ -233,7 +232,7 @@ bool Session::RunStretch(const Fiber::Turn& turn) {
 
 void Session::RunInLane() {
   LeaveLane();
-  host_.loops().lane().Push(lane_turns_++, [this](const Fiber::Turn& turn) {
+  host_.loops().lane().Push(lane_past_ + lane_time_, [this](const Fiber::Turn& turn) {
     lane_since_ = Lane::Time::now();
     if (RunStretch(turn)) asio::post(socket_.get_executor(), [this] { Answered(); });
   });
@@ -255,7 +254,7 @@ void Session::Answer() {
     failure_ = std::current_exception();
   }
   LeaveLane();
-  lane_past_ = std::max(lane_past_ * 7 / 8, lane_time_);
+  lane_past_ = std::min<std::chrono::nanoseconds>(std::max(lane_past_ * 7 / 8, lane_time_), kPastMax);
   running_.store(false, std::memory_order_relaxed);
   begun_ = false;
 }

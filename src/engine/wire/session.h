@@ -69,6 +69,7 @@ class Session {
  private:
   enum class Sent { kAll, kSome, kFailed };
   static constexpr std::chrono::microseconds kNewcomerPast{10'000};
+  static constexpr std::chrono::microseconds kPastMax{20'000};  // a long request does not make later ones wait for long
 
   static Task Serve(std::unique_ptr<Session> session);
   Task AwaitDurable();
@@ -120,7 +121,6 @@ class Session {
   uint64_t moved_before_ = UINT64_MAX;         // of CloseIfStalled: nothing to compare with
   std::atomic<bool> running_{false};           // a request is being run
   bool begun_ = false;                         // so far that its fiber can be resumed
-  int lane_turns_ = 0;                         // that the request has had in the lane, or is taken to have had
   // Time in the lane: of the request, and of the longest request of late. A connection that is new has not shown yet
   // that its requests are short.
   std::chrono::nanoseconds lane_time_{0};
