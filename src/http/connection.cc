@@ -170,7 +170,7 @@ asio::awaitable<bool> Connection::RunOne() {
   if (response) {
     exchange->Seal(*response);
   } else {
-    asio::thread_pool& workers = exchange->takes_long() ? workers_.slow : workers_.quick;
+    asio::thread_pool& workers = WorkersFor(*exchange);
     ++workers_.waiting;
     queued_at_ = steady_clock::now();
     response = co_await asio::co_spawn(workers, FinishBody(*exchange, std::move(body)), asio::use_awaitable);
@@ -184,6 +184,13 @@ asio::awaitable<bool> Connection::RunOne() {
   exchange->Sent(status, bytes_read_, bytes_written_);
   if (sent && !whole) co_await Linger();
   co_return sent&& keep_alive;
+}
+
+asio::thread_pool& Connection::WorkersFor(const Exchange& exchange) const {
+  if (exchange.takes_long()) return workers_.slow;
+  const beast::http::verb method = parser_->get().method();
+  const bool reads = method == beast::http::verb::get || method == beast::http::verb::head;
+  return reads ? workers_.reads : workers_.changes;
 }
 
 asio::awaitable<Response> Connection::FinishBody(Exchange& exchange, std::string body) {
@@ -247,7 +254,7 @@ asio::awaitable<std::optional<Response>> Connection::ReadStream(Exchange& exchan
     // The part that arrived before the client was cut off is processed too, as it would be if the cut had come later.
     if (part.size() < kStreamPartBytes && !parser_->is_done() && !error) continue;
     std::optional<Response> refusal =
-        co_await asio::co_spawn(workers_.quick, TakePart(exchange, part), asio::use_awaitable);
+        co_await asio::co_spawn(workers_.changes, TakePart(exchange, part), asio::use_awaitable);
     if (refusal || error) co_return refusal;
     part.clear();
   }
@@ -306,7 +313,7 @@ asio::awaitable<bool> Connection::SendProduced(Response& response, bool chunked)
   for (bool more = true; more;) {
     part.clear();
     Result<bool> next = false;
-    co_await asio::co_spawn(workers_.quick, Produce(*response.producer, part, next), asio::use_awaitable);
+    co_await asio::co_spawn(workers_.reads, Produce(*response.producer, part, next), asio::use_awaitable);
     if (!next.ok()) {
       log::warn("an HTTP response was cut: {}", next.error().message());
       co_return false;

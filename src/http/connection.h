@@ -23,11 +23,18 @@ struct Shared {
   std::atomic<bool> stopping = false;
 };
 
-/// The threads that run requests.
+/// The threads that run requests. Changes may wait for locks that others hold, so reads have threads of their own.
 struct Workers {
-  Workers(size_t quick_threads, size_t slow_threads) : quick(quick_threads), slow(slow_threads) {}
+  explicit Workers(const ServerOptions& options)
+      : reads(options.workers), changes(options.change_workers), slow(options.long_workers) {}
+  void Join() {
+    reads.join();
+    changes.join();
+    slow.join();
+  }
 
-  boost::asio::thread_pool quick;
+  boost::asio::thread_pool reads;
+  boost::asio::thread_pool changes;
   boost::asio::thread_pool slow;  // for requests that take long
 
   std::atomic<int64_t> waiting{0};  // requests that wait for one of them
@@ -53,6 +60,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   boost::asio::awaitable<bool> AwaitRequest();
   boost::asio::awaitable<bool> RunOne();
+  boost::asio::thread_pool& WorkersFor(const Exchange& exchange) const;
   boost::asio::awaitable<std::optional<Response>> ReadBody(std::string& body);
   boost::asio::awaitable<std::optional<Response>> ReadStream(Exchange& exchange);
   boost::asio::awaitable<std::optional<Response>> TakePart(Exchange& exchange, const std::string& part);

@@ -66,9 +66,7 @@ Status Open(const tcp::endpoint& endpoint, tcp::acceptor& acceptor) {
 
 class Server::Impl {
  public:
-  explicit Impl(const ServerOptions& options) : workers_{options.workers, options.long_workers} {
-    shared_.options = options;
-  }
+  explicit Impl(const ServerOptions& options) : workers_(options) { shared_.options = options; }
   ~Impl() { Stop(); }
 
   Status Listen() {
@@ -121,8 +119,7 @@ class Server::Impl {
       MutexLock lock(mu_);
       if (!threads_.empty()) none_.Wait(lock, [this]() BRAID_REQUIRES(mu_) { return connections_.empty(); });
     }
-    workers_.quick.join();
-    workers_.slow.join();
+    workers_.Join();
     context_.stop();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();

@@ -19,8 +19,10 @@ struct ServerOptions {
   uint16_t port = 8080;
   /// Threads that read and write; they never run a request.
   size_t io_threads = 2;
-  /// Threads that run requests. A client that is slow to send or to read holds none of them.
+  /// Threads that run GET and HEAD. A client that is slow to send or to read holds none of them.
   size_t workers = 16;
+  /// Threads that run everything else, which may have to wait for locks.
+  size_t change_workers = 32;
   /// Further threads for long requests, so that other requests do not wait behind them.
   size_t long_workers = 4;
   /// One more is answered with 503 and closed.

@@ -63,7 +63,7 @@ class Gate {
 };
 
 // Says what it was sent. A path with /stream takes the body in parts, /count/N produces, /feed goes on and on, /long
-// waits for the gate.
+// and /wait wait for the gate.
 class EchoExchange final : public Exchange {
  public:
   EchoExchange(Request request, std::atomic<int>& sent, Gate& gate, Live& live)
@@ -75,7 +75,7 @@ class EchoExchange final : public Exchange {
     return std::nullopt;
   }
   Response Finish(std::string body) override {
-    if (takes_long()) gate_.Pass();
+    if (takes_long() || request_.path == "/wait") gate_.Pass();
     if (request_.path == "/feed") {
       Response response{.content_type = std::string(kEvents)};
       response.feed = live_.Listen(0, 0);
@@ -261,6 +261,21 @@ TEST_F(HttpServerTest, RequestsThatTakeLongHoldUpOnlyEachOther) {
   EXPECT_EQ(handler_.gate.waiting(), 2);
   handler_.gate.Open();
   for (const int socket : sockets) EXPECT_THAT(ReadAll(socket), HasSubstr("GET /long"));
+}
+
+TEST_F(HttpServerTest, ChangesThatWaitDoNotHoldUpReads) {
+  Start({.workers = 1, .change_workers = 2});
+  std::vector<int> sockets;
+  for (int i = 0; i < 5; ++i) {
+    sockets.push_back(Connect());
+    SendAll(sockets.back(), StrCat("POST /wait HTTP/1.1\r\nContent-Length: 2\r\n", kClose, "ok"));
+  }
+  while (handler_.gate.waiting() < 2) std::this_thread::yield();
+  EXPECT_THAT(Ask(StrCat("GET /quick HTTP/1.1\r\n", kClose)), HasSubstr("GET /quick"));
+  EXPECT_THAT(Ask(StrCat("GET /count/3 HTTP/1.1\r\n", kClose)), HasSubstr("3\n"));
+  EXPECT_EQ(handler_.gate.waiting(), 2);
+  handler_.gate.Open();
+  for (const int socket : sockets) EXPECT_THAT(ReadAll(socket), HasSubstr("POST /wait ok"));
 }
 
 TEST_F(HttpServerTest, DrainsClosesIdleConnectionsAndStops) {
