@@ -16,7 +16,7 @@ struct Column {
 };
 constexpr Column kColumns[] = {{"workload", 10}, {"threads", 7},     {"ops/s", 10},     {"p50 µs", 9},
                                {"p95 µs", 9},    {"p99 µs", 9},      {"CPU µs/op", 10}, {"syncs", 8},
-                               {"mem MB", 7},    {"bare ops/s", 11}, {"ratio", 6}};
+                               {"mem MB", 7},    {"bare ops/s", 11}, {"ratio", 6},      {"bare CPU", 8}};
 constexpr Column kShardColumns[] = {{"workload", 10}, {"shards", 6}, {"threads", 7}, {"ops/s", 10},
                                     {"ratio", 6},     {"p50 µs", 9}, {"p99 µs", 9},  {"CPU µs/op", 10},
                                     {"CPU ratio", 9}, {"mem MB", 7}};
@@ -164,6 +164,7 @@ std::string TableRow(const Row& row) {
   cells.push_back(row.server.resident_mb ? StrCat(*row.server.resident_mb) : "n/a");
   cells.push_back(row.bare ? fmt::format("{:.0f}", row.bare->rate()) : "-");
   cells.push_back(row.bare ? OrNot(row.ratio(), 2) : "-");
+  cells.push_back(row.bare ? OrNot(row.bare->cpu_micros_per_operation, 1) : "-");
   return Line(kColumns, cells);
 }
 
