@@ -1,6 +1,7 @@
 // Every stage over documents from a list.
 #include <algorithm>
 
+#include "base/work.h"
 #include "engine/exec/pipeline/pipeline_testing.h"
 
 namespace braid::query::pipeline {
@@ -129,6 +130,33 @@ TEST(StagesTest, SampleTakesEveryDocumentWithTheSameChance) {
   }
   // 400 expected, deviation 14: ten deviations.
   for (const int times : taken) EXPECT_NEAR(times, 400, 140);
+}
+
+class CountingWork final : public Work {
+ public:
+  int questions = 0;
+
+ private:
+  Status Interrupted() override {
+    ++questions;
+    return {};
+  }
+};
+
+// Copying a document of 1 MB takes as long as thousands of small ones: others must not wait for hundreds of copies.
+TEST(StagesTest, LargeDocumentsAreAskedToStopAsOftenAsTheirSizeRequires) {
+  plan::PlanFixture fixture;
+  bson::Builder large;
+  large.Append("text", std::string(1 << 20, 'x')).OpenArray("list");
+  for (int i = 0; i < 50; ++i) large.AppendNext(i);
+  large.Close();
+  CountingWork work;
+  const WorkEntered entered(work);
+  const Array stages("[{'$unwind': '$list'}, {'$match': {'list': 7}}]");
+  const auto found = RunStages(fixture, stages.view(), {large.Finish()});
+  ASSERT_OK(found);
+  EXPECT_EQ(found->size(), 1u);
+  EXPECT_GE(work.questions, 50);
 }
 
 }  // namespace
