@@ -122,7 +122,6 @@ TEST_F(StoreTest, FailedSyncMakesItReadOnly) {
   EXPECT_EQ(Get("after"), std::nullopt);
 }
 
-// Large sets are put into the order of their keys before they are written; what comes later for a key still wins.
 // A scan steps over every version and deletion that the memtable still has; writing it out leaves one of each key.
 TEST_F(StoreTest, AMemtableFullOfOldVersionsIsWrittenOut) {
   Model expected;
@@ -150,6 +149,7 @@ TEST_F(StoreTest, AMemtableFullOfOldVersionsIsWrittenOut) {
   EXPECT_FALSE(store_->Reclaim());  // not again so soon
 }
 
+// Large sets are put into the order of their keys before they are written; what comes later for a key still wins.
 TEST_F(StoreTest, ALargeSetKeepsTheOrderOfTheChangesOfOneKey) {
   Random random(test::Seed());
   Model expected;
