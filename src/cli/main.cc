@@ -17,7 +17,7 @@
 // they do. Memory that was not reused for two seconds is returned by a thread of jemalloc's: an idle server would keep
 // it otherwise. An option by MALLOC_CONF in the environment goes before.
 extern "C" const char* malloc_conf;
-const char* malloc_conf = "oversize_threshold:0,dirty_decay_ms:500,muzzy_decay_ms:0,background_thread:true";
+const char* malloc_conf = "oversize_threshold:0,dirty_decay_ms:200,muzzy_decay_ms:0,background_thread:true";
 
 namespace {
 

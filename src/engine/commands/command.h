@@ -47,10 +47,11 @@ struct Call {
   txn::Context& context;
   std::string_view lsid;  // bytes of the session's id document; empty: none
   WriteConcern write_concern;
-  int64_t txn_number = -1;                    // of a transaction's statement; -1: none
-  Transactions::Checkout* session = nullptr;  // of a request with a transaction number
-  RetryLog* retry = nullptr;                  // of a retryable write
-  uint64_t snapshot_time = 0;                 // of a snapshot read outside a transaction, for the reply
+  int64_t txn_number = -1;                       // of a transaction's statement; -1: none
+  Transactions::Checkout* session = nullptr;     // of a request with a transaction number
+  RetryLog* retry = nullptr;                     // of a retryable write
+  uint64_t snapshot_time = 0;                    // of a snapshot read outside a transaction, for the reply
+  std::unique_ptr<MemoryCharge> reply_charge{};  // of a large reply
 };
 
 struct Command {

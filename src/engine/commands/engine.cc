@@ -221,7 +221,7 @@ void RecordEnded(EngineParts& parts, const Request& request, const txn::Operatio
 
 // Runs the handler within an operation and a context of its own.
 Result<bson::Document> RunHandler(EngineParts& parts, Client& client, const Request& request, const Command& command,
-                                  const Envelope& envelope, uint64_t* durable_at) {
+                                  const Envelope& envelope, Reply& answer) {
   txn::Operations::Handle operation = parts.operations.Start([&](txn::Operation& started) {
     started.connection = client.id;
     started.client = client.remote;
@@ -250,10 +250,11 @@ Result<bson::Document> RunHandler(EngineParts& parts, Client& client, const Requ
   if (parts.query_sampler.active() && reply.ok()) RecordQuery(parts, request);
   if (context.position() > 0) {
     parts.cluster_clock.Tick();
-    if (envelope.write_concern.Wait()) *durable_at = context.position();
+    if (envelope.write_concern.Wait()) answer.durable_at = context.position();
   }
   // Nothing that was read can be newer than what is committed by now.
-  if (envelope.read_concern.durable && !envelope.in_transaction) *durable_at = parts.store->newest();
+  if (envelope.read_concern.durable && !envelope.in_transaction) answer.durable_at = parts.store->newest();
+  answer.charge = std::move(call.reply_charge);
   return reply;
 }
 
@@ -330,9 +331,10 @@ Reply Engine::Run(Client& client, const Request& request) {
 
   Reply reply;
   const auto began = std::chrono::steady_clock::now();
-  Result<bson::Document> body = RunHandler(parts, client, request, *command, *envelope, &reply.durable_at);
+  Result<bson::Document> body = RunHandler(parts, client, request, *command, *envelope, reply);
   parts.command_figures.Note(*command, !body.ok() || Failed(*body), std::chrono::steady_clock::now() - began);
   if (!body.ok()) {
+    reply.charge.reset();
     reply.body = fail(WithLabels(body.error(), *command, *envelope));
     return reply;
   }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "braid/status.h"
 #include "engine/bson/value.h"
 
@@ -33,7 +35,8 @@ struct Request {
 struct Reply {
   bson::Document body;
   uint64_t durable_at = 0;
-  bool close_connection = false;  // configureFailPoint's closeConnection
+  bool close_connection = false;         // configureFailPoint's closeConnection
+  std::unique_ptr<MemoryCharge> charge;  // of a large body, until it is sent
 };
 
 /// The server's state of one connection; owned by the wire, changed only by the connection's own requests.

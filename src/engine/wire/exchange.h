@@ -40,6 +40,8 @@ class Exchange {
   void ForgetRequest();
   /// The same for the reply, and for the request if that was not forgotten.
   void Finish();
+  /// Called when the rest of a large reply is charged by the caller.
+  void ReleaseCharge() { reply_.charge.reset(); }
 
   /// Of the request just read; empty if it could not be read.
   std::string_view command() const { return message_.request.name; }

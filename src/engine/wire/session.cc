@@ -331,6 +331,7 @@ Session::Sent Session::TrySend() {
 }
 
 asio::awaitable<bool, Executor> Session::SendRest() {
+  exchange_.ReleaseCharge();
   MemoryCharge charge(MemoryHolder::kReplies);
   if (const Status status = charge.Set(host_.handler().memory(), exchange_.frame().size()); !status.ok()) {
     log::warn("connection {} closed, it does not read its reply: {}", client_.id, status.message());

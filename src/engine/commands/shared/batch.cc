@@ -17,7 +17,6 @@ Result<bool> Fill(Call& call, OpenCursor& cursor, int64_t documents_max, bson::B
   BRAID_ASSERT(cursor.stream != nullptr);
   const query::PlanCost cost(call.context, *cursor.stream);
   int64_t count = 0;
-  MemoryCharge charge(MemoryHolder::kCursors);
   const auto append = [&](bson::View document) {
     BRAID_ASSERT(cursor.remaining != 0);  // never more than the limit
     reply.AppendNext(document);
@@ -41,7 +40,8 @@ Result<bool> Fill(Call& call, OpenCursor& cursor, int64_t documents_max, bson::B
       break;
     } else {
       if (const size_t bytes = reply.size() + document.size(); bytes > kUnchargedMax) {
-        BRAID_CHECK_OK(charge.Set(&call.engine.memory, 2 * bytes));  // the buffer doubles as it grows
+        if (call.reply_charge == nullptr) call.reply_charge = std::make_unique<MemoryCharge>(MemoryHolder::kCursors);
+        BRAID_CHECK_OK(call.reply_charge->Set(&call.engine.memory, 2 * bytes));  // the buffer doubles as it grows
       }
       append(document);
       ended = cursor.remaining == 0;
