@@ -14,8 +14,8 @@
 #include "client/handles.h"
 
 // Read by jemalloc: large replies come and go, and giving their memory back to the kernel each time costs more than
-// they do. Memory that was not reused for two seconds is returned by a thread of jemalloc's: an idle server would keep
-// it otherwise. An option by MALLOC_CONF in the environment goes before.
+// they do. Memory that was not reused for a fifth of a second is returned by a thread of jemalloc: an idle server would
+// keep it otherwise. An option by MALLOC_CONF in the environment goes before.
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "oversize_threshold:0,dirty_decay_ms:200,muzzy_decay_ms:0,background_thread:true";
 

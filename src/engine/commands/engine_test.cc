@@ -65,6 +65,23 @@ TEST_F(EngineTest, CursorsKnowWhetherTheirConnectionIsClosed) {
   EXPECT_FALSE(is_closed()) << "another connection of the client goes on with it";
 }
 
+// The wire keeps the reply until it is sent.
+TEST_F(EngineTest, ALargeReplyIsChargedForAsLongAsItIsKept) {
+  Client client = engine_->Connect("test");
+  const std::string text(100'000, 'x');
+  for (int i = 0; i < 3; ++i)
+    Run(client, StrCat("{'insert': 'c', 'documents': [{'_id': ", i, ", 't': '", text, "'}]}"));
+  const bson::Document body = J("{'find': 'c'}");
+  const Request request{.body = body, .name = "find", .database = "test"};
+  const uint64_t before = engine_->memory().used();
+  {
+    const Reply reply = engine_->Run(client, request);
+    EXPECT_GT(reply.body.bytes().size(), 3 * text.size());
+    EXPECT_GE(engine_->memory().used(), before + reply.body.bytes().size());
+  }
+  EXPECT_EQ(engine_->memory().used(), before);
+}
+
 TEST_F(EngineTest, EveryReplyIsSealed) {
   Client client = engine_->Connect("test");
   for (const char* command : {"{'ping': 1}", "{'nothing': 1}", "{'find': 'c'}", "{'find': 5}", "{'mapReduce': 'c'}"}) {
