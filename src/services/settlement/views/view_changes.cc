@@ -16,7 +16,6 @@ namespace {
 using client::Bson;
 
 constexpr size_t kIdsOfOneFind = 5000;  // at 512 bytes each, far from the limit of a document
-constexpr size_t kCommandBytes = 256 << 10;
 
 // The part of the batch that a transaction has to apply, according to the marks.
 class DueTest {
@@ -33,60 +32,39 @@ class DueTest {
   const bool all_;
 };
 
-// Writes documents with a few commands. They are added in the order of their ids, so that the store finds each one next
-// to the previous one. A command is much smaller than a batch: its bytes are copied several times on their way, within
-// the processor's caches and in memory that is used again.
+// Documents that are written together. They are added in the order of their ids, so that the store finds each one next
+// to the previous one.
 class DocumentWrites {
  public:
-  DocumentWrites(Transaction& transaction, const std::string& collection)
-      : transaction_(transaction), collection_(collection) {}
-
   /// `write_fields` appends everything but the _id. `stored`: there is a document, which is changed.
   template <typename WriteFields>
-  Status Add(std::string_view id, bool stored, const WriteFields& write_fields) {
+  void Add(std::string_view id, bool stored, const WriteFields& write_fields) {
     document_.Clear();
     document_.Text("_id", id);
     if (!stored) {
       write_fields(document_);
       inserts_.Add(document_);
-      return inserts_.bytes() < kCommandBytes ? Status() : Insert();
+      return;
     }
     filters_.Add(document_);
     fields_.Clear();
     write_fields(fields_);
     document_.Clear();
     changes_.Add(document_.Document("$set", fields_));
-    return changes_.bytes() < kCommandBytes ? Status() : Update();
   }
 
-  /// Those that were not written yet.
-  Status Finish() {
-    BRAID_CHECK_OK(Insert());
-    return Update();
-  }
-
- private:
-  Status Insert() {
-    BRAID_CHECK_OK(transaction_.Insert(collection_, inserts_.All()));
-    inserts_.Clear();
-    return {};
-  }
-
-  Status Update() {
+  Status Run(Transaction& transaction, const std::string& collection) {
+    BRAID_CHECK_OK(transaction.Insert(collection, inserts_.All()));
     const std::vector<const bson_t*> of = filters_.All();
     const std::vector<const bson_t*> to = changes_.All();
     BRAID_ASSERT(of.size() == to.size());
     std::vector<Transaction::Update> updates;
     updates.reserve(of.size());
     for (size_t i = 0; i < of.size(); ++i) updates.push_back({.filter = of[i], .change = to[i]});
-    BRAID_CHECK_OK(transaction_.UpdateOnes(collection_, updates).status());
-    filters_.Clear();
-    changes_.Clear();
-    return {};
+    return transaction.UpdateOnes(collection, updates).status();
   }
 
-  Transaction& transaction_;
-  const std::string& collection_;
+ private:
   Bson document_;
   Bson fields_;
   Documents inserts_;
@@ -202,26 +180,21 @@ class ChangesOf final : public ViewChanges {
     BRAID_CHECK_OK(FindMany(transaction, collection, ids, [&](std::string_view id, const bson_t& document) {
       stored.emplace(id, Kind::Read(document));
     }));
-    const auto row_of = [&](const Group& group) { return stored.empty() ? stored.end() : stored.find(group.id); };
+    DocumentWrites writes;
     size_t met = 0;
     for (const Group* const group : sorted_) {
       if (!chosen[group->partition]) continue;
-      const auto row = row_of(*group);
-      if (row == stored.end()) continue;
+      const auto row = stored.empty() ? stored.end() : stored.find(group->id);
+      if (row == stored.end()) {
+        writes.Add(group->id, false, [&](Bson& fields) { Kind::Write(group->sum, fields); });
+        continue;
+      }
       ++met;
       if (!Kind::Apply(group->sum, row->second)) return false;
+      writes.Add(group->id, true, [&](Bson& fields) { Kind::Write(row->second, fields); });
     }
     BRAID_ASSERT(met == stored.size());
-    DocumentWrites writes(transaction, collection);
-    for (const Group* const group : sorted_) {
-      if (!chosen[group->partition]) continue;
-      const auto row = row_of(*group);
-      const bool is_stored = row != stored.end();
-      BRAID_CHECK_OK(writes.Add(group->id, is_stored, [&](Bson& fields) {
-        is_stored ? Kind::Write(row->second, fields) : Kind::Write(group->sum, fields);
-      }));
-    }
-    BRAID_CHECK_OK(writes.Finish());
+    BRAID_CHECK_OK(writes.Run(transaction, collection));
     return true;
   }
 
@@ -252,12 +225,12 @@ class ChangesOf final : public ViewChanges {
       if (status.ok()) status = Kind::Fold(effect, rows.find(id)->second.row);
     });
     BRAID_CHECK_OK(status);
-    DocumentWrites writes(transaction, collection);
+    DocumentWrites writes;
     for (const auto& entry : rows) {
       const Row& row = entry.second;
-      BRAID_CHECK_OK(writes.Add(entry.first, row.stored, [&](Bson& fields) { Kind::Write(row.row, fields); }));
+      writes.Add(entry.first, row.stored, [&](Bson& fields) { Kind::Write(row.row, fields); });
     }
-    BRAID_CHECK_OK(writes.Finish());
+    BRAID_CHECK_OK(writes.Run(transaction, collection));
     return true;
   }
 
@@ -275,17 +248,13 @@ class ChangesOfTrades final : public ViewChanges {
  public:
   explicit ChangesOfTrades(const Batch& batch) : batch_(batch) {
     std::string id;
-    std::map<std::string, std::vector<ItemOf>> by_chain;  // by the text that their ids begin with
-    std::unordered_map<int64_t, std::vector<ItemOf>*> found;
     for (const Item& item : batch.items) {
       if (item.output.trades.empty()) continue;
       Trades::MakeKey(item, id);
-      std::vector<ItemOf>*& of_chain = found[item.chain];
-      if (of_chain == nullptr) of_chain = &by_chain[id.substr(0, id.find(':') + 1)];
-      of_chain->push_back({&item, static_cast<uint32_t>(PartitionOf(id))});
+      items_.push_back({&item, static_cast<uint32_t>(PartitionOf(id))});
     }
-    // The items of a batch are in the order of sequences already, and these as texts too. So all are in that of ids.
-    for (const auto& [chain, items] : by_chain) items_.insert(items_.end(), items.begin(), items.end());
+    // Nearly the order of ids: only the numbers of chains differ in it as texts.
+    std::ranges::sort(items_, {}, [](const ItemOf& of) { return std::pair(of.item->chain, of.item->sequence); });
   }
 
   Status Apply(Transaction& transaction, const std::string& collection,
@@ -300,7 +269,7 @@ class ChangesOfTrades final : public ViewChanges {
     BRAID_TRY(Marks marks, Marks::LoadForChange(transaction, collection, touched));
     const DueTest due(marks, batch_);
     for (const size_t partition : touched) chosen[partition] = true;
-    DocumentWrites writes(transaction, collection);
+    DocumentWrites writes;
     bool any = false;
     std::string id;
     for (const ItemOf& of : items_) {
@@ -309,11 +278,11 @@ class ChangesOfTrades final : public ViewChanges {
       const std::vector<Trade>& trades = of.item->output.trades;
       for (size_t i = 0; i < trades.size(); ++i) {
         Trades::MakeId(*of.item, i, id);
-        BRAID_CHECK_OK(writes.Add(id, false, [&](Bson& fields) { Trades::Write(trades[i], *of.item, fields); }));
+        writes.Add(id, false, [&](Bson& fields) { Trades::Write(trades[i], *of.item, fields); });
       }
     }
     if (!any) return {};
-    BRAID_CHECK_OK(writes.Finish());
+    BRAID_CHECK_OK(writes.Run(transaction, collection));
     return marks.Advance(transaction, touched, batch_.ends);
   }
 
