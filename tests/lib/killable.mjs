@@ -33,9 +33,13 @@ export class KillableServer {
       new Promise((resolve) => createInterface({ input: child.stdout }).on('line', (line) => line.includes('mongodb://') && resolve())),
       this.#exited.then(() => assert.fail('braid serve ended before it was ready')),
     ]);
+    // A test that failed before its kill() must end all the same, and the server with it.
+    child.unref();
+    child.stdout.unref();
   }
 
   async kill() {
+    this.#child.ref();
     assert.ok(this.#child.kill('SIGKILL'));
     const [, signal] = await this.#exited;
     assert.equal(signal, 'SIGKILL');
