@@ -82,6 +82,24 @@ TEST_F(EngineTest, ALargeReplyIsChargedForAsLongAsItIsKept) {
   EXPECT_EQ(engine_->memory().used(), before);
 }
 
+// The stored record of the session is still that of the number before.
+TEST_F(EngineTest, AFailedRetryableWriteDoesNotTakeTheNotesOfTheNumberBefore) {
+  Client client = engine_->Connect("test");
+  const auto insert = [&](int number) {
+    return Run(client,
+               StrCat("{'insert': 'c', 'documents': [{'_id': 1}], 'lsid': {'id': {'$binary': {'base64': ",
+                      "'AAECAwQFBgcICQoLDA0ODw==', 'subType': '04'}}}, 'txnNumber': {'$numberLong': '", number, "'}}"));
+  };
+  EXPECT_EQ(IntegerOf(insert(1).Find("n")), 1);
+  EXPECT_TRUE(insert(2).view().Has("writeErrors")) << "a duplicate key";
+  Run(client, "{'delete': 'c', 'deletes': [{'q': {}, 'limit': 0}]}");
+  const bson::Document again = insert(2);
+  EXPECT_EQ(IntegerOf(again.Find("n")), 1);
+  EXPECT_FALSE(again.view().Has("retriedStmtIds")) << "it was not done before";
+  EXPECT_TRUE(insert(2).view().Has("retriedStmtIds"));
+  EXPECT_EQ(IntegerOf(Run(client, "{'count': 'c'}").Find("n")), 1);
+}
+
 TEST_F(EngineTest, EveryReplyIsSealed) {
   Client client = engine_->Connect("test");
   for (const char* command : {"{'ping': 1}", "{'nothing': 1}", "{'find': 'c'}", "{'find': 5}", "{'mapReduce': 'c'}"}) {
