@@ -50,7 +50,7 @@ KeyMerge::KeyMerge(std::vector<std::unique_ptr<ShardPlan>>& shards, bool backwar
   for (auto& shard : shards) sources_.push_back({.plan = shard.get()});
 }
 
-void KeyMerge::Peek(txn::Context& context, std::unique_ptr<storage::Cursor>* spare, Source& source) {
+void KeyMerge::Peek(txn::Context& context, SpareCursor* spare, Source& source) {
   std::string_view key;
   const Result<bool> more = source.plan->PeekKey(context, spare, &key);
   if (!more.ok()) source.status = more.error();
@@ -59,7 +59,7 @@ void KeyMerge::Peek(txn::Context& context, std::unique_ptr<storage::Cursor>* spa
 }
 
 Status KeyMerge::PeekAll(txn::Context& context) {
-  std::unique_ptr<storage::Cursor> spare;
+  SpareCursor spare;
   pulls_.Run(context, sources_.size(), [&](size_t i, bool alone) {
     Peek(context, alone ? &spare : nullptr, sources_[i]);
     return true;

@@ -49,7 +49,7 @@ class KeyMerge {
     bool ended = false;
     Status status;
   };
-  static void Peek(txn::Context& context, std::unique_ptr<storage::Cursor>* spare, Source& source);
+  static void Peek(txn::Context& context, SpareCursor* spare, Source& source);
   Status PeekAll(txn::Context& context);
   Source* First();
 

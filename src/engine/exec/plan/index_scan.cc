@@ -1,6 +1,8 @@
 // EntryWalk and IXSCAN.
 #include "engine/exec/plan/index_scan.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/strings.h"
 #include "base/work.h"
@@ -21,16 +23,29 @@ void EntryWalk::Open(std::unique_ptr<storage::Cursor> cursor, bool backward) {
   backward_ ? cursor_->SeekToLast() : cursor_->SeekToFirst();
 }
 
-std::unique_ptr<storage::Cursor> EntryWalk::ReadAhead() {
-  BRAID_ASSERT(open_ && cursor_ != nullptr && held_ == 0);
-  for (; held_ < kAhead && cursor_->Valid(); Step()) {
-    const std::string_view key = cursor_->key();
-    const std::string_view value = cursor_->value();
+// Entries are read forwards in either direction: to step back, RocksDB searches the memtables again.
+std::unique_ptr<storage::Cursor> EntryWalk::OpenShort(std::unique_ptr<storage::Cursor> cursor, bool backward) {
+  BRAID_ASSERT(cursor != nullptr && held_ == 0);
+  cursor->SeekToFirst();
+  for (; held_ < kFew && cursor->Valid(); cursor->Next()) {
+    const std::string_view key = cursor->key();
+    const std::string_view value = cursor->value();
     entries_[held_++] = {.begin = bytes_.size(), .key_size = key.size(), .value_size = value.size()};
     bytes_.append(key).append(value);
   }
-  if (cursor_->Valid() || !cursor_->status().ok()) return nullptr;
-  return std::move(cursor_);
+  const bool is_all = !cursor->Valid() && cursor->status().ok();
+  if (!is_all && backward) {
+    held_ = 0;
+    bytes_.clear();
+    Open(std::move(cursor), backward);
+    return nullptr;
+  }
+  open_ = true;
+  backward_ = backward;
+  if (backward) std::reverse(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(held_));
+  if (is_all) return cursor;
+  cursor_ = std::move(cursor);
+  return nullptr;
 }
 
 void EntryWalk::Close() {
@@ -77,14 +92,15 @@ IndexScan::IndexScan(ShardRun& run, const IndexPath& path, std::string_view name
       document_key_(storage::DocumentPrefix(run.collection->number, run.shard)),
       document_prefix_size_(document_key_.size()) {}
 
-void IndexScan::Open(txn::Context& context, std::unique_ptr<storage::Cursor>* spare) {
+void IndexScan::Open(txn::Context& context, SpareCursor* spare) {
   if (keys_max_ == UINT64_MAX) path_.index->uses.fetch_add(1, std::memory_order_relaxed);
-  if (spare == nullptr) {
-    walk_.Open(context.NewCursor(bounds_.range()), path_.backward);
+  auto cursor = context.NewCursor(bounds_.range(), spare == nullptr ? nullptr : std::move(spare->cursor));
+  // Documents are too large to be copied, and other bounds need the cursor to skip.
+  if (spare != nullptr && spare->ranges_are_short && !path_.clustered && bounds_.contiguous()) {
+    spare->cursor = walk_.OpenShort(std::move(cursor), path_.backward);
+    spare->ranges_are_short = spare->cursor != nullptr;
   } else {
-    walk_.Open(context.NewCursor(bounds_.range(), std::move(*spare)), path_.backward);
-    // Documents are too large to be copied, and other bounds need the cursor to skip.
-    if (!path_.clustered && bounds_.contiguous()) *spare = walk_.ReadAhead();
+    walk_.Open(std::move(cursor), path_.backward);
   }
   ++seeks_;
 }
@@ -161,7 +177,7 @@ Result<bool> IndexScan::FindRow(txn::Context& context, Row* row) {
   }
 }
 
-Result<bool> IndexScan::PeekKey(txn::Context& context, std::unique_ptr<storage::Cursor>* spare, std::string_view* key) {
+Result<bool> IndexScan::PeekKey(txn::Context& context, SpareCursor* spare, std::string_view* key) {
   if (!ahead_) {
     if (!walk_.open() && !bounds_.empty()) Open(context, spare);
     Row row;

@@ -13,16 +13,16 @@
 
 namespace braid::query::plan {
 
-/// A walk over a range of keys. A few entries can be read ahead, so that a short range needs no cursor of its own.
+/// A walk over a range of keys. A few entries can be held as a copy, so that a short range needs no cursor of its own.
 /// Views are valid until the next move. Not thread-safe.
 class EntryWalk {
  public:
   bool open() const { return open_; }
   /// Goes to the first entry in this direction.
   void Open(std::unique_ptr<storage::Cursor> cursor, bool backward);
-  /// Copies the first entries. If there are no more, the cursor is given back, to be used again. Only once, after
-  /// Open(); Seek() must not follow.
-  std::unique_ptr<storage::Cursor> ReadAhead();
+  /// As Open(), and copies the entries if they are few: then the cursor is given back, to be used again. Seek() must
+  /// not follow.
+  std::unique_ptr<storage::Cursor> OpenShort(std::unique_ptr<storage::Cursor> cursor, bool backward);
   void Close();  ///< releases everything; stays open, at the end
 
   bool Valid() const { return at_ < held_ || (cursor_ != nullptr && cursor_->Valid()); }
@@ -35,7 +35,7 @@ class EntryWalk {
   Status status() const { return cursor_ != nullptr ? cursor_->status() : Status(); }
 
  private:
-  static constexpr size_t kAhead = 4;
+  static constexpr size_t kFew = 4;
   struct Held {
     size_t begin;  // in bytes_
     size_t key_size;
@@ -47,7 +47,7 @@ class EntryWalk {
   bool backward_ = false;
   std::unique_ptr<storage::Cursor> cursor_;  // behind what is held; null if that is all
   std::string bytes_;
-  std::array<Held, kAhead> entries_;
+  std::array<Held, kFew> entries_;
   size_t held_ = 0;
   size_t at_ = 0;
 };
@@ -57,14 +57,14 @@ class IndexScan final : public Stage {
   /// The path outlives it. Ends after `keys_max` entries: for a trial.
   IndexScan(ShardRun& run, const IndexPath& path, std::string_view name = "IXSCAN", uint64_t keys_max = UINT64_MAX);
   const IndexPath& path() const { return path_; }
-  Result<bool> PeekKey(txn::Context& context, std::unique_ptr<storage::Cursor>* spare, std::string_view* key) override;
+  Result<bool> PeekKey(txn::Context& context, SpareCursor* spare, std::string_view* key) override;
 
  protected:
   Result<bool> Pull(txn::Context& context, Row* row) override;
   void Describe(bson::Builder& out, bool executed) const override;
 
  private:
-  void Open(txn::Context& context, std::unique_ptr<storage::Cursor>* spare);
+  void Open(txn::Context& context, SpareCursor* spare);
   /// Moves on to the next entry within the bounds; false at the end.
   Result<bool> Advance(txn::Context& context);
   Status FillRow(Row* row);

@@ -1,4 +1,4 @@
-// Walks over ranges that are shorter and longer than what is read ahead.
+// Walks over ranges that are shorter and longer than what is held as a copy.
 #include "engine/exec/plan/index_scan.h"
 
 #include <algorithm>
@@ -25,19 +25,21 @@ TEST(EntryWalkTest, EveryEntryOnceAndTheCursorOfAShortRangeBack) {
       std::vector<std::string> expected;
       for (int i = 0; i < range; ++i) expected.push_back(StrCat(prefix, i, "=value ", i));
       if (backward) std::ranges::reverse(expected);
-      for (const bool ahead : {false, true}) {
+      for (const bool is_short : {false, true}) {
         EntryWalk walk;
         EXPECT_FALSE(walk.open());
-        walk.Open(writes.NewCursor({prefix, storage::PrefixEnd(prefix)}, {}, std::move(spare)), backward);
-        EXPECT_TRUE(walk.open());
-        if (ahead) {
-          spare = walk.ReadAhead();
+        auto cursor = writes.NewCursor({prefix, storage::PrefixEnd(prefix)}, {}, std::move(spare));
+        if (is_short) {
+          spare = walk.OpenShort(std::move(cursor), backward);
           EXPECT_EQ(spare != nullptr, range <= 4) << range;
+        } else {
+          walk.Open(std::move(cursor), backward);
         }
+        EXPECT_TRUE(walk.open());
         std::vector<std::string> met;
         for (; walk.Valid(); walk.Next()) met.push_back(StrCat(walk.key(), "=", walk.value()));
         EXPECT_OK(walk.status());
-        EXPECT_EQ(met, expected) << range << " " << backward << " " << ahead;
+        EXPECT_EQ(met, expected) << range << " " << backward << " " << is_short;
         walk.Close();
         EXPECT_FALSE(walk.Valid());
         walk.Next();

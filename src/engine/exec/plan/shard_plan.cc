@@ -160,7 +160,7 @@ Result<bool> ShardPlan::NextPeeked(txn::Context& context, Row* row) {
   return more;
 }
 
-Result<bool> ShardPlan::PeekKey(txn::Context& context, std::unique_ptr<storage::Cursor>* spare, std::string_view* key) {
+Result<bool> ShardPlan::PeekKey(txn::Context& context, SpareCursor* spare, std::string_view* key) {
   using std::chrono::steady_clock;
   const steady_clock::time_point started = run_.timed ? steady_clock::now() : steady_clock::time_point();
   if (root_ == nullptr) BRAID_CHECK_OK(Prepare(context));

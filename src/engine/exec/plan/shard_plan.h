@@ -32,7 +32,7 @@ class ShardPlan {
   /// The same for a caller that has seen the row's key: the row may lack its sort key.
   Result<bool> NextPeeked(txn::Context& context, Row* row);
   /// As Stage::PeekKey, of the next row.
-  Result<bool> PeekKey(txn::Context& context, std::unique_ptr<storage::Cursor>* spare, std::string_view* key);
+  Result<bool> PeekKey(txn::Context& context, SpareCursor* spare, std::string_view* key);
   /// As Stream::Rest.
   void Rest(txn::Context& context) {
     if (root_ != nullptr) root_->Rest(context);

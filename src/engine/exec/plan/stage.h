@@ -59,6 +59,12 @@ struct ShardRun {
         hides_expired(query.collection != nullptr && query.collection->has_ttl()) {}
 };
 
+/// What the access of one shard leaves for that of the next one, which reads the same range there.
+struct SpareCursor {
+  std::unique_ptr<storage::Cursor> cursor;  ///< unused; may be null
+  bool ranges_are_short = true;             ///< of the shards so far
+};
+
 /// Not thread-safe. Keeps no context: each pull may come with another one that reads the same snapshot.
 class Stage {
  public:
@@ -74,9 +80,9 @@ class Stage {
     for (const std::unique_ptr<Stage>& input : inputs_) input->Rest(context);
   }
   /// The key of the entry that the next row is made of (Row::key), found without the row; false at the end. Only of an
-  /// access that is key-ordered (shard_plan.h). The key is valid until the next call. `spare`: an unused cursor may be
-  /// taken from here or left here, for reuse by other shards; null: no reuse.
-  virtual Result<bool> PeekKey(txn::Context& context, std::unique_ptr<storage::Cursor>* spare, std::string_view* key) {
+  /// access that is key-ordered (shard_plan.h). The key is valid until the next call. `spare` is handed from shard to
+  /// shard; null: no reuse.
+  virtual Result<bool> PeekKey(txn::Context& context, SpareCursor* spare, std::string_view* key) {
     return input().PeekKey(context, spare, key);
   }
 
