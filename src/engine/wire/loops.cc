@@ -13,8 +13,13 @@ namespace {
 
 constexpr int kQuietTicksMax = 200;  // idle ticks before the watcher sleeps until it is woken
 
+// Of requests that are resumed one after another; then the one that has just ended gets its reply.
+constexpr int kResumedMax = 16;
+constexpr std::chrono::microseconds kResumedTimeMax{250};
+
 thread_local std::atomic<int64_t>* busy_since = nullptr;  // of the current thread
 thread_local bool is_loop_thread = false;
+thread_local bool runs_resumed = false;
 
 int64_t SteadyNanos() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -26,6 +31,35 @@ size_t CountOf(const LoopsOptions& options) {
 }
 
 }  // namespace
+
+// The posted call makes sure that a thread comes by; mostly the end of another request is there first.
+void Loop::Resume(std::function<void()> resume) {
+  {
+    const MutexLock lock(mu_);
+    resumed_.push_back(std::move(resume));
+    resumed_count_.store(resumed_.size(), std::memory_order_relaxed);
+  }
+  boost::asio::post(context_, [this] { RunResumed(); });
+}
+
+void Loop::RunResumed() {
+  if (runs_resumed || resumed_count_.load(std::memory_order_relaxed) == 0) return;
+  runs_resumed = true;
+  const int64_t until = SteadyNanos() + std::chrono::nanoseconds(kResumedTimeMax).count();
+  for (int i = 0; i < kResumedMax; ++i) {
+    std::function<void()> resume;
+    {
+      const MutexLock lock(mu_);
+      if (resumed_.empty()) break;
+      resume = std::move(resumed_.front());
+      resumed_.pop_front();
+      resumed_count_.store(resumed_.size(), std::memory_order_relaxed);
+    }
+    resume();
+    if (SteadyNanos() > until) break;
+  }
+  runs_resumed = false;
+}
 
 bool Loops::IsLoopThread() { return is_loop_thread; }
 

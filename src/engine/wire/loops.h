@@ -8,6 +8,8 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -44,6 +46,12 @@ class alignas(64) Loop {
     const int64_t before = taken_.fetch_sub(1, std::memory_order_relaxed);
     BRAID_ASSERT(before > 0);
   }
+  /// Continues a request that has got what it waited for, before new requests have their turn: it may have been given a
+  /// lock that others wait for. Any thread; `resume` is called on one of the loop's.
+  void Resume(std::function<void()> resume) BRAID_EXCLUDES(mu_);
+  /// Continues such requests for a short while. A thread of the loop calls it between two requests; within itself it
+  /// does nothing.
+  void RunResumed() BRAID_EXCLUDES(mu_);
 
   LoopFigures figures;
   std::atomic<int64_t> connections{0};  // all of them
@@ -58,6 +66,9 @@ class alignas(64) Loop {
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::vector<std::unique_ptr<Worker>> workers_;  // added to by the watcher only
+  Mutex mu_;
+  std::deque<std::function<void()>> resumed_ BRAID_GUARDED_BY(mu_);
+  std::atomic<size_t> resumed_count_{0};  // of resumed_, for a look without the lock
   std::atomic<int64_t> taken_{0};
   int64_t taken_max_ = 1;  // constant once the threads run
 };

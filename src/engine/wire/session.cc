@@ -60,7 +60,7 @@ Session::Session(SessionHost& host, Loop& loop, Socket socket, std::string remot
       fd_(socket_.native_handle()),
       refusal_(std::move(refusal)),
       exchange_(host.handler()),
-      fiber_([this] { asio::post(socket_.get_executor(), [this] { Continue(); }); }, [this] { RunInLane(); }) {
+      fiber_([this] { loop_->Resume([this] { Continue(); }); }, [this] { RunInLane(); }) {
   boost::system::error_code ignored;  // optional: each improves performance only
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   socket_.set_option(asio::socket_base::keep_alive(true), ignored);
@@ -217,6 +217,7 @@ bool Session::RunOnLoop() {
   }
   const bool ended = RunStretch({.at_most = host_.loops().first_turn()});
   if (taken) loop.GiveBack();
+  loop.RunResumed();  // often what waited for a lock of this one
   return ended;
 }
 
