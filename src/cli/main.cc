@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <span>
@@ -19,12 +20,24 @@
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "oversize_threshold:0,dirty_decay_ms:200,muzzy_decay_ms:0,background_thread:true";
 
+// Of jemalloc; builds with sanitizers do not have it.
+extern "C" int mallctl(const char* name, void* old, size_t* old_size, void* value, size_t size) __attribute__((weak));
+
 namespace {
 
 // The exit codes of every subcommand (docs/tools.md).
 constexpr int kDone = 0;
 constexpr int kFailed = 1;  // something was refused, is damaged or could not be done
 constexpr int kUsage = 2;   // the command line is wrong
+
+// Only servers are ever idle. A command that goes through a log in batches of megabytes uses what one batch has freed
+// for the next, which the kernel would have to fill with zeros again.
+void KeepFreedMemory() {
+  if (mallctl == nullptr || std::getenv("MALLOC_CONF") != nullptr) return;
+  ssize_t decay_ms = 10'000;
+  mallctl("arenas.dirty_decay_ms", nullptr, nullptr, &decay_ms, sizeof(decay_ms));   // of arenas to come
+  mallctl("arena.0.dirty_decay_ms", nullptr, nullptr, &decay_ms, sizeof(decay_ms));  // of this thread
+}
 
 // What is in standard output's buffer is written only now: a full disk would otherwise pass for success.
 int FlushOutput() {
@@ -69,6 +82,7 @@ int Run(int argc, char** argv) {
   }
   for (const auto& [parser, action] : actions) {
     if (!parser->parsed()) continue;
+    if (parser->get_name() != "serve" && parser->get_name() != "demo") KeepFreedMemory();
     if (const braid::Status status = action(); !status.ok()) {
       const std::string message(status.message());
       braid::log::Flush();  // write out the log lines that led to it
