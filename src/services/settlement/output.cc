@@ -185,6 +185,15 @@ std::optional<int64_t> OutputParser::LocateSequence(std::string_view line) {
 // Most payloads are plain, and reading these without a parser takes a fraction of its time.
 Result<Output> OutputParser::Decode(std::string_view payload) {
   if (Output plain; ReadPlainPayload(payload, plain)) return plain;
+  return DecodeAny(payload);
+}
+
+Result<Output> OutputParser::DecodeEffects(std::string_view payload) {
+  if (Output plain; ReadPlainPayload(payload, plain, /*with_input=*/false)) return plain;
+  return DecodeAny(payload);
+}
+
+Result<Output> OutputParser::DecodeAny(std::string_view payload) {
   Result<Output> output = Parse(payload);
   if (!output.ok()) {
     return Status(Code::kRecordDamaged, StrCat("the payload is not an output: ", output.error().message()));

@@ -109,9 +109,12 @@ class OutputParser {
   std::optional<int64_t> LocateSequence(std::string_view line);
   /// What EncodePayload() made. kRecordDamaged if it is anything else.
   Result<Output> Decode(std::string_view payload);
+  /// The same for a caller that has no use for `input`, which is checked and may be left out.
+  Result<Output> DecodeEffects(std::string_view payload);
 
  private:
   struct Parser;
+  Result<Output> DecodeAny(std::string_view payload);
   std::unique_ptr<Parser> parser_;
 };
 

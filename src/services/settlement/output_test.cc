@@ -174,6 +174,21 @@ TEST(PayloadReaderTest, TakesWhatTheGeneratorMakes) {
   }
 }
 
+TEST(PayloadReaderTest, EffectsAreTheOutputWithoutItsInput) {
+  Generator generator({.symbols = 5, .cross_percent = 20, .seed = test::Seed()});
+  OutputParser parser;
+  for (int i = 0; i < 100; ++i) {
+    Output output = generator.Next();
+    auto effects = parser.DecodeEffects(EncodePayload(output));
+    ASSERT_OK(effects);
+    effects->input = output.input;
+    EXPECT_EQ(*effects, output);
+  }
+  const std::string unordered = R"({"output_seq":1,"symbol_id":0,"input":{"b":1,"a":1},)"
+                                R"("order_update":null,"trades":[],"balance_events":[]})";
+  EXPECT_EQ(parser.DecodeEffects(unordered).error().code(), Code::kRecordDamaged);
+}
+
 // One byte is changed, dropped or doubled: most results are no payloads, some are others.
 TEST(PayloadReaderTest, TakesNothingThatTheParserWouldNot) {
   constexpr std::string_view kBytes = "\"{}[],:.-0195eEtn\\ a\x1f\x7f\xc3";

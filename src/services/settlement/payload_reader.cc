@@ -1,6 +1,7 @@
 // Payloads as EncodePayload() spells them, read without a JSON parser.
 #include "services/settlement/json_fields.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -80,7 +81,7 @@ class PayloadReader {
   }
 
   /// An object of one level with its names in order.
-  bool FlatObject(std::string& out) {
+  bool FlatObject(std::string_view& out) {
     const char* const begin = at_;
     if (!Literal("{")) return false;
     std::string_view before;
@@ -92,7 +93,7 @@ class PayloadReader {
       if (!plain && !Digits(value)) return false;
       before = name;
     }
-    out.assign(begin, at_);
+    out = std::string_view(begin, static_cast<size_t>(at_ - begin));
     return true;
   }
 
@@ -151,16 +152,20 @@ bool ReadPlainOrder(PayloadReader& reader, std::optional<OrderUpdate>& out) {
 
 }  // namespace
 
-bool ReadPlainPayload(std::string_view payload, Output& output) {
+bool ReadPlainPayload(std::string_view payload, Output& output, bool with_input) {
   PayloadReader reader(payload);
   int64_t symbol = 0;
-  return reader.Literal(R"({"output_seq":)") && reader.Integer(output.output_seq) && output.output_seq >= 1 &&
-         reader.Literal(R"(,"symbol_id":)") && reader.Integer(symbol) && reader.Literal(R"(,"input":)") &&
-         reader.FlatObject(output.input) && reader.Literal(R"(,"order_update":)") &&
-         ReadPlainOrder(reader, output.order_update) && reader.Literal(R"(,"trades":)") &&
-         reader.List(1, output.trades, ReadPlainTrade) && reader.Literal(R"(,"balance_events":)") &&
-         reader.List(4, output.balance_events, ReadPlainEvent) && reader.Literal("}") && reader.at_end() &&
-         symbol == output.symbol_id();
+  std::string_view input;
+  const bool is_plain =
+      reader.Literal(R"({"output_seq":)") && reader.Integer(output.output_seq) && output.output_seq >= 1 &&
+      reader.Literal(R"(,"symbol_id":)") && reader.Integer(symbol) && reader.Literal(R"(,"input":)") &&
+      reader.FlatObject(input) && reader.Literal(R"(,"order_update":)") &&
+      ReadPlainOrder(reader, output.order_update) && reader.Literal(R"(,"trades":)") &&
+      reader.List(2, output.trades, ReadPlainTrade) && reader.Literal(R"(,"balance_events":)") &&
+      reader.List(std::clamp<size_t>(4 * output.trades.size(), 4, kListMax), output.balance_events, ReadPlainEvent) &&
+      reader.Literal("}") && reader.at_end() && symbol == output.symbol_id();
+  if (is_plain && with_input) output.input.assign(input);
+  return is_plain;
 }
 
 }  // namespace braid::settlement

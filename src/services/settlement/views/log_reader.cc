@@ -180,7 +180,7 @@ void LogReader::Check(std::vector<Checked>& records) {
         continue;
       }
       if (!IsItem(view)) continue;
-      auto output = parser.Decode(view.payload);
+      auto output = parser.DecodeEffects(view.payload);
       if (!output.ok()) {
         checked.problem = std::string(output.error().message());
       } else if (output->output_seq != view.sequence) {

@@ -48,6 +48,31 @@ TEST_P(ReplayTest, ABalanceIsWrittenOnceForManyOutputs) {
   ExpectModel(*views, model);
 }
 
+// Also when chains come in another order as texts than as numbers.
+TEST_P(ReplayTest, ManyRowsTakeSeveralCommands) {
+  const auto views = Open(Options(1));
+  std::vector<Output> outputs;
+  Model model;
+  const std::string status(250, 's');
+  for (int64_t i = 1; i <= 1500; ++i) {
+    Output& output = outputs.emplace_back();
+    output.output_seq = i;
+    const int64_t symbol = 1 + i % 12;
+    output.order_update = OrderUpdate{{StrCat("o", i)}, {"u"}, symbol, status};
+    for (int64_t trade = 0; trade < i % 13; ++trade) {
+      output.trades.push_back({.trade_id = {StrCat("t", i, "-", trade)},
+                               .symbol_id = symbol,
+                               .price = "12.50",
+                               .qty = "0.001",
+                               .buyer_id = {"b"},
+                               .seller_id = {"s"}});
+    }
+  }
+  Append(views->chains(), outputs, model);
+  FollowAll(*views);
+  ExpectModel(*views, model);
+}
+
 TEST_P(ReplayTest, WhatCannotBeStoredIsNotLookedFor) {
   ViewsOptions options = Options(1);
   options.batch_records_max = 10;

@@ -16,6 +16,7 @@ namespace {
 using client::Bson;
 
 constexpr size_t kIdsOfOneFind = 5000;  // at 512 bytes each, far from the limit of a document
+constexpr size_t kCommandBytes = 256 << 10;
 
 // The part of the batch that a transaction has to apply, according to the marks.
 class DueTest {
@@ -32,39 +33,60 @@ class DueTest {
   const bool all_;
 };
 
-// Documents that are written together. They are added in the order of their ids, so that the store finds each one next
-// to the previous one.
+// Writes documents with a few commands. They are added in the order of their ids, so that the store finds each one next
+// to the previous one. A command is much smaller than a batch: its bytes are copied several times on their way, within
+// the processor's caches and in memory that is used again.
 class DocumentWrites {
  public:
+  DocumentWrites(Transaction& transaction, const std::string& collection)
+      : transaction_(transaction), collection_(collection) {}
+
   /// `write_fields` appends everything but the _id. `stored`: there is a document, which is changed.
   template <typename WriteFields>
-  void Add(std::string_view id, bool stored, const WriteFields& write_fields) {
+  Status Add(std::string_view id, bool stored, const WriteFields& write_fields) {
     document_.Clear();
     document_.Text("_id", id);
     if (!stored) {
       write_fields(document_);
       inserts_.Add(document_);
-      return;
+      return inserts_.bytes() < kCommandBytes ? Status() : Insert();
     }
     filters_.Add(document_);
     fields_.Clear();
     write_fields(fields_);
     document_.Clear();
     changes_.Add(document_.Document("$set", fields_));
+    return changes_.bytes() < kCommandBytes ? Status() : Update();
   }
 
-  Status Run(Transaction& transaction, const std::string& collection) {
-    BRAID_CHECK_OK(transaction.Insert(collection, inserts_.All()));
+  /// Those that were not written yet.
+  Status Finish() {
+    BRAID_CHECK_OK(Insert());
+    return Update();
+  }
+
+ private:
+  Status Insert() {
+    BRAID_CHECK_OK(transaction_.Insert(collection_, inserts_.All()));
+    inserts_.Clear();
+    return {};
+  }
+
+  Status Update() {
     const std::vector<const bson_t*> of = filters_.All();
     const std::vector<const bson_t*> to = changes_.All();
     BRAID_ASSERT(of.size() == to.size());
     std::vector<Transaction::Update> updates;
     updates.reserve(of.size());
     for (size_t i = 0; i < of.size(); ++i) updates.push_back({.filter = of[i], .change = to[i]});
-    return transaction.UpdateOnes(collection, updates).status();
+    BRAID_CHECK_OK(transaction_.UpdateOnes(collection_, updates).status());
+    filters_.Clear();
+    changes_.Clear();
+    return {};
   }
 
- private:
+  Transaction& transaction_;
+  const std::string& collection_;
   Bson document_;
   Bson fields_;
   Documents inserts_;
@@ -180,21 +202,26 @@ class ChangesOf final : public ViewChanges {
     BRAID_CHECK_OK(FindMany(transaction, collection, ids, [&](std::string_view id, const bson_t& document) {
       stored.emplace(id, Kind::Read(document));
     }));
-    DocumentWrites writes;
+    const auto row_of = [&](const Group& group) { return stored.empty() ? stored.end() : stored.find(group.id); };
     size_t met = 0;
     for (const Group* const group : sorted_) {
       if (!chosen[group->partition]) continue;
-      const auto row = stored.empty() ? stored.end() : stored.find(group->id);
-      if (row == stored.end()) {
-        writes.Add(group->id, false, [&](Bson& fields) { Kind::Write(group->sum, fields); });
-        continue;
-      }
+      const auto row = row_of(*group);
+      if (row == stored.end()) continue;
       ++met;
       if (!Kind::Apply(group->sum, row->second)) return false;
-      writes.Add(group->id, true, [&](Bson& fields) { Kind::Write(row->second, fields); });
     }
     BRAID_ASSERT(met == stored.size());
-    BRAID_CHECK_OK(writes.Run(transaction, collection));
+    DocumentWrites writes(transaction, collection);
+    for (const Group* const group : sorted_) {
+      if (!chosen[group->partition]) continue;
+      const auto row = row_of(*group);
+      const bool is_stored = row != stored.end();
+      BRAID_CHECK_OK(writes.Add(group->id, is_stored, [&](Bson& fields) {
+        is_stored ? Kind::Write(row->second, fields) : Kind::Write(group->sum, fields);
+      }));
+    }
+    BRAID_CHECK_OK(writes.Finish());
     return true;
   }
 
@@ -225,12 +252,12 @@ class ChangesOf final : public ViewChanges {
       if (status.ok()) status = Kind::Fold(effect, rows.find(id)->second.row);
     });
     BRAID_CHECK_OK(status);
-    DocumentWrites writes;
+    DocumentWrites writes(transaction, collection);
     for (const auto& entry : rows) {
       const Row& row = entry.second;
-      writes.Add(entry.first, row.stored, [&](Bson& fields) { Kind::Write(row.row, fields); });
+      BRAID_CHECK_OK(writes.Add(entry.first, row.stored, [&](Bson& fields) { Kind::Write(row.row, fields); }));
     }
-    BRAID_CHECK_OK(writes.Run(transaction, collection));
+    BRAID_CHECK_OK(writes.Finish());
     return true;
   }
 
@@ -248,13 +275,17 @@ class ChangesOfTrades final : public ViewChanges {
  public:
   explicit ChangesOfTrades(const Batch& batch) : batch_(batch) {
     std::string id;
+    std::map<std::string, std::vector<ItemOf>> by_chain;  // by the text that their ids begin with
+    std::unordered_map<int64_t, std::vector<ItemOf>*> found;
     for (const Item& item : batch.items) {
       if (item.output.trades.empty()) continue;
       Trades::MakeKey(item, id);
-      items_.push_back({&item, static_cast<uint32_t>(PartitionOf(id))});
+      std::vector<ItemOf>*& of_chain = found[item.chain];
+      if (of_chain == nullptr) of_chain = &by_chain[id.substr(0, id.find(':') + 1)];
+      of_chain->push_back({&item, static_cast<uint32_t>(PartitionOf(id))});
     }
-    // Nearly the order of ids: only the numbers of chains differ in it as texts.
-    std::ranges::sort(items_, {}, [](const ItemOf& of) { return std::pair(of.item->chain, of.item->sequence); });
+    // The items of a batch are in the order of sequences already, and these as texts too. So all are in that of ids.
+    for (const auto& [chain, items] : by_chain) items_.insert(items_.end(), items.begin(), items.end());
   }
 
   Status Apply(Transaction& transaction, const std::string& collection,
@@ -269,7 +300,7 @@ class ChangesOfTrades final : public ViewChanges {
     BRAID_TRY(Marks marks, Marks::LoadForChange(transaction, collection, touched));
     const DueTest due(marks, batch_);
     for (const size_t partition : touched) chosen[partition] = true;
-    DocumentWrites writes;
+    DocumentWrites writes(transaction, collection);
     bool any = false;
     std::string id;
     for (const ItemOf& of : items_) {
@@ -278,11 +309,11 @@ class ChangesOfTrades final : public ViewChanges {
       const std::vector<Trade>& trades = of.item->output.trades;
       for (size_t i = 0; i < trades.size(); ++i) {
         Trades::MakeId(*of.item, i, id);
-        writes.Add(id, false, [&](Bson& fields) { Trades::Write(trades[i], *of.item, fields); });
+        BRAID_CHECK_OK(writes.Add(id, false, [&](Bson& fields) { Trades::Write(trades[i], *of.item, fields); }));
       }
     }
     if (!any) return {};
-    BRAID_CHECK_OK(writes.Run(transaction, collection));
+    BRAID_CHECK_OK(writes.Finish());
     return marks.Advance(transaction, touched, batch_.ends);
   }
 

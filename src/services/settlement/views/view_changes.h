@@ -27,6 +27,11 @@ class Documents {
     ends_.push_back(bytes_.size());
   }
   size_t size() const { return ends_.size(); }
+  size_t bytes() const { return bytes_.size(); }
+  void Clear() {
+    bytes_.clear();
+    ends_.clear();
+  }
 
   /// Valid until the next call of any member.
   std::vector<const bson_t*> All() {
