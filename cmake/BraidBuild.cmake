@@ -5,8 +5,8 @@ if(CCACHE)
   # Paths relative to the checkout, and no build folder in the key: so that every build folder and every clone shares results.
   # Which headers a file includes is learnt from the compiler (DEPEND), so that a cold build does not preprocess everything twice.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 ${CCACHE})
-  # No __FILE__ and no debug information names the checkout either.
-  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+  # No __FILE__ and no debug information names the checkout either, whose path from a build folder is ../.. to ccache.
+  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=../../=)
 endif()
 find_program(MOLD mold)
 if(MOLD)
@@ -35,14 +35,53 @@ endif()
 # code: a name that is private to a file is unique in its library. scripts/steps/tidy compiles every source but the tests alone, so that none
 # lives off its neighbours' includes.
 option(BRAID_UNITY "Compile several files of a folder as one" ON)
-set(BRAID_UNITY_FILES 20 CACHE STRING "How many files are compiled as one, at most")
-# compile_together(target): all of its sources were listed.
+set(BRAID_UNITY_FILES 20 CACHE STRING "How many files are compiled as one, at most; 0: all of a target")
+# compile_together(target): the .cc files that it has at the end of the calling CMakeLists.txt.
 function(compile_together target)
-  if(BRAID_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(NOT BRAID_UNITY)
+    return()
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # To GCC a source that is not compiled by itself is a header, where types of an unnamed namespace would be a mistake.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BRAID_UNITY} UNITY_BUILD_BATCH_SIZE ${BRAID_UNITY_FILES})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL braid_batch_sources ${target})")
+endfunction()
+
+# Replaces the sources of a target by files that include them. CMake's own UNITY_BUILD would do the same with absolute paths, and
+# ccache would find nothing that another clone has compiled.
+function(braid_batch_sources target)
+  set(kept "")
+  set(together "")
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(alone OR NOT source MATCHES "\\.cc$")
+      list(APPEND kept ${source})
+    else()
+      get_filename_component(path ${source} ABSOLUTE)
+      file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${path})
+      list(APPEND together ${path})
+    endif()
+  endforeach()
+  list(LENGTH together count)
+  set(size ${BRAID_UNITY_FILES})
+  if(size EQUAL 0)
+    set(size ${count})
+  endif()
+  set(number 0)
+  while(together)
+    list(SUBLIST together 0 ${size} batch)
+    list(REMOVE_ITEM together ${batch})
+    list(TRANSFORM batch REPLACE "(.+)" "#include \"\\1\"\n")
+    list(JOIN batch "" content)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/Unity/${target}_${number}.cc)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${content}" @ONLY)  # leaves a file that is the same as it is
+    list(APPEND kept ${file})
+    math(EXPR number "${number} + 1")
+  endwhile()
+  set_property(TARGET ${target} PROPERTY SOURCES ${kept})
 endfunction()
 
 # braid_library(name DEPS a b … [FOLDERS x y …]): every .cc beside the calling CMakeLists.txt (and in the named sub-folders)
