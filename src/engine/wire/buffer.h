@@ -1,10 +1,14 @@
 // Buffer: bytes that are not zeroed before they are filled, so that reserved but unwritten room costs no memory.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string_view>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -32,15 +36,45 @@ class Buffer {
   }
 
  private:
+  // A large one is pages of its own: it grows by mapping them elsewhere, where copying a message of some megabytes again
+  // and again would keep the other connections of a loop waiting.
+  static constexpr size_t kMappedFrom = 512 * 1024;
+
+  struct Release {
+    Release() : Release(0) {}
+    explicit Release(size_t bytes) : mapped(bytes) {}
+    size_t mapped;  // bytes; 0: not mapped
+    void operator()(char* bytes) const { mapped > 0 ? void(::munmap(bytes, mapped)) : delete[] bytes; }
+  };
+  using Bytes = std::unique_ptr<char[], Release>;
+
+  static char* Checked(void* mapping) {
+    if (mapping == MAP_FAILED) throw std::bad_alloc();
+    return static_cast<char*>(mapping);
+  }
+
+  static Bytes Allocate(size_t capacity) {
+    if (capacity < kMappedFrom) return Bytes(new char[capacity]);  // not make_unique: that would write zeros
+    return {Checked(::mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)), Release(capacity)};
+  }
+
   void Reallocate(size_t capacity, size_t keep) {
     BRAID_ASSERT(keep <= capacity && keep <= capacity_);
-    std::unique_ptr<char[]> fresh(new char[capacity]);  // not make_unique: that would write zeros
-    if (keep > 0) std::memcpy(fresh.get(), data_.get(), keep);
-    data_ = std::move(fresh);
+    size_t& mapped = data_.get_deleter().mapped;
+    if (mapped > 0 && capacity >= kMappedFrom) {
+      char* const moved = Checked(::mremap(data_.get(), mapped, capacity, MREMAP_MAYMOVE));
+      static_cast<void>(data_.release());
+      data_.reset(moved);
+      mapped = capacity;
+    } else {
+      Bytes fresh = Allocate(capacity);
+      if (keep > 0) std::memcpy(fresh.get(), data_.get(), keep);
+      data_ = std::move(fresh);
+    }
     capacity_ = capacity;
   }
 
-  std::unique_ptr<char[]> data_;
+  Bytes data_;
   size_t capacity_ = 0;
 };
 
