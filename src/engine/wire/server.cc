@@ -200,6 +200,11 @@ void Server::Impl::Stop() {
     const MutexLock lock(mutex_);
     if (std::exchange(stopped_, true)) return;
   }
+  {
+    // Afterwards it cannot be told which connections their clients have closed.
+    const MutexLock lock(mutex_);
+    for (Session* session : sessions_) session->InterruptIfClosed();
+  }
   stopping_ = true;
   unpacking_.Close();
   for (Acceptor& acceptor : acceptors_) ::shutdown(acceptor.native_handle(), SHUT_RDWR);

@@ -60,7 +60,10 @@ class FakeHandler : public Handler {
     return {.id = ++ids_, .remote = std::move(remote)};
   }
   void Disconnect(const commands::Client&) override { --connected; }
-  void Interrupt(const commands::Client&) override { ++interrupted; }
+  void Interrupt(const commands::Client&) override {
+    ++interrupted;
+    if (interrupt_opens) gate.Open();
+  }
 
   commands::Reply Run(commands::Client& client, const commands::Request& request) override {
     if (request.name == "hello") client.said_hello = true;
@@ -96,6 +99,7 @@ class FakeHandler : public Handler {
   Gate gate;
   std::atomic<int> connected{0};
   std::atomic<int> interrupted{0};
+  std::atomic<bool> interrupt_opens{false};
   std::atomic<int> unanswered{0};
   std::atomic<int> run_by_others{0};  // requests that were not run by a thread of the server
   std::atomic<bool> shut_down{false};
@@ -473,6 +477,19 @@ TEST_F(ServerTest, StopInterruptsWhatDoesNotEnd) {
   server_->Stop();
   EXPECT_TRUE(handler_.shut_down);
   EXPECT_EQ(busy.Receive().Find("n").AsInt32(), 8);
+}
+
+// Once the server stops, a connection that its client has closed looks like all others.
+TEST_F(ServerTest, StopDoesNotWaitForClientsThatHaveJustLeft) {
+  Start();
+  handler_.interrupt_opens = true;
+  auto gone = std::make_unique<Connection>(server_->port());
+  gone->Send(Msg(Body(J("{'wait': 1, '$db': 'd'}"))));
+  handler_.gate.AwaitWaiting(1);
+  gone.reset();
+  server_->Stop();
+  EXPECT_GE(handler_.interrupted, 1);
+  EXPECT_FALSE(handler_.shut_down);
 }
 
 TEST_F(ServerTest, ManyClientsAtOnce) {
