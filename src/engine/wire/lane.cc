@@ -88,7 +88,15 @@ void Lane::NoteWaiting() {
   }
 }
 
-bool Lane::MayTakeTurn() const { return waiting_ > 0 && running_ - stuck_ < options_.at_once; }
+bool Lane::MayTakeTurn() const {
+  const size_t at_once = leaves_core_ && options_.at_once > 1 ? options_.at_once - 1 : options_.at_once;
+  return waiting_ > 0 && running_ - stuck_ < at_once;
+}
+
+void Lane::LeaveCore(bool leave) {
+  const MutexLock lock(mu_);
+  leaves_core_ = leave;
+}
 
 void Lane::AddWorker() {
   Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());

@@ -54,6 +54,9 @@ class Lane {
   /// How long the next turn is after so much time.
   static std::chrono::microseconds TurnAfter(std::chrono::nanoseconds had);
 
+  /// Whether a core is left to quick requests, because there are some: then one turn fewer is taken, if at least one
+  /// remains. Heard by Relieve() and by turns that end.
+  void LeaveCore(bool leave) BRAID_EXCLUDES(mu_);
   /// To be called every few milliseconds: lets others go on beside the turns that are stuck. True if some turn is
   /// taken.
   bool Relieve() BRAID_EXCLUDES(mu_);
@@ -99,6 +102,7 @@ class Lane {
   std::vector<std::unique_ptr<Worker>> workers_ BRAID_GUARDED_BY(mu_);
   size_t running_ BRAID_GUARDED_BY(mu_) = 0;
   size_t stuck_ BRAID_GUARDED_BY(mu_) = 0;
+  bool leaves_core_ BRAID_GUARDED_BY(mu_) = false;
   bool stopping_ BRAID_GUARDED_BY(mu_) = false;
   LaneFigures figures_;
 };

@@ -182,6 +182,47 @@ TEST_F(LaneTest, OneMoreRunsForEachThatIsStuckAndNoMoreAfterwards) {
   EXPECT_LE(most, 2);
 }
 
+TEST_F(LaneTest, OneTurnFewerIsTakenWhileACoreIsLeftToOthers) {
+  Start({.at_once = 2, .threads_max = 4, .patience = hours(1)});
+  Open();
+  WaitUntil([&]() BRAID_REQUIRES(mu_) { return held_ == 2; });
+  lane_->LeaveCore(true);
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  for (int i = 0; i < 200; ++i) {
+    lane_->Push(kNone, [&](const Fiber::Turn&) {
+      most = std::max(most.load(), ++running);
+      std::this_thread::yield();
+      --running;
+      const MutexLock lock(mu_);
+      ran_ += '.';
+      changed_.NotifyAll();
+    });
+  }
+  Ran(200);
+  EXPECT_EQ(most, 1);
+  {
+    const MutexLock lock(mu_);
+    open_ = false;
+  }
+  Hold();
+  Hold();
+  WaitUntil([&]() BRAID_REQUIRES(mu_) { return held_ == 3; });
+  EXPECT_EQ(lane_->figures().waiting.load(), 1);
+  lane_->LeaveCore(false);
+  EXPECT_TRUE(lane_->Relieve());
+  WaitUntil([&]() BRAID_REQUIRES(mu_) { return held_ == 4; });
+  Open();
+}
+
+TEST_F(LaneTest, TheOnlyTurnIsNeverGivenUp) {
+  Start(kOne);
+  lane_->LeaveCore(true);
+  Push(kNone, 'a');
+  Open();
+  EXPECT_EQ(Ran(1), "a");
+}
+
 TEST_F(LaneTest, WhatWaitsAtTheEndIsDropped) {
   Start(kOne);
   Push(kNone, 'a');

@@ -12,6 +12,7 @@ namespace braid::wire {
 namespace {
 
 constexpr int kQuietTicksMax = 200;  // idle ticks before the watcher sleeps until it is woken
+constexpr int kQuickTicksMax = 10;   // after a quick request others are expected for so long
 
 // Of requests that are resumed one after another; then the one that has just ended gets its reply.
 constexpr int kResumedMax = 16;
@@ -147,10 +148,21 @@ bool Loops::Relieve(Loop& loop, int64_t now) {
   return true;
 }
 
+// Threads of the lane on all cores would keep those that answer quick requests, and those of the system that finish
+// their syncs, waiting for a slice of the scheduler's time at every step.
+bool Loops::SeesQuickRequests() {
+  uint64_t quick = 0;
+  for (const auto& loop : loops_) quick += loop->figures.quick.load(std::memory_order_relaxed);
+  ticks_without_quick_ = quick == quick_before_ ? std::min(ticks_without_quick_ + 1, kQuickTicksMax) : 0;
+  quick_before_ = quick;
+  return ticks_without_quick_ < kQuickTicksMax;
+}
+
 bool Loops::RelieveAll() {
   const int64_t now = SteadyNanos();
   bool running = false;
   for (auto& loop : loops_) running |= Relieve(*loop, now);
+  lane_.LeaveCore(SeesQuickRequests());
   running |= lane_.Relieve();
   return running;
 }

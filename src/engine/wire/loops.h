@@ -25,6 +25,7 @@ struct LoopFigures {
   std::atomic<uint64_t> bytes_in{0};
   std::atomic<uint64_t> bytes_out{0};
   std::atomic<uint64_t> requests{0};
+  std::atomic<uint64_t> quick{0};  // of these, the ones that ended on the loop
   std::atomic<int64_t> active{0};  // connections whose request is being answered
 };
 
@@ -129,6 +130,7 @@ class Loops {
   void AddWorker(Loop& loop);
   void Watch();
   bool Relieve(Loop& loop, int64_t now);
+  bool SeesQuickRequests();
   bool RelieveAll();
 
   const LoopsOptions options_;
@@ -136,6 +138,8 @@ class Loops {
   Lane lane_;
   std::atomic<size_t> threads_{0};
   std::atomic<bool> watcher_sleeps_{false};
+  uint64_t quick_before_ = 0;  // the sum of the loops at the watcher's last tick; these two are its own
+  int ticks_without_quick_ = 0;
   Mutex mutex_;
   CondVar wake_;  // the watcher, from its sleep
   bool stopping_ BRAID_GUARDED_BY(mutex_) = false;
