@@ -51,6 +51,23 @@ class LaneTest : public testing::Test {
     const MutexLock lock(mu_);
     return std::exchange(ran_, "");
   }
+  /// How many of so many requests ran at the same time.
+  int MostAtOnce(size_t count) {
+    std::atomic<int> running{0};
+    std::atomic<int> most{0};
+    for (size_t i = 0; i < count; ++i) {
+      lane_->Push(kNone, [&](const Fiber::Turn&) {
+        most = std::max(most.load(), ++running);
+        std::this_thread::yield();
+        --running;
+        const MutexLock lock(mu_);
+        ran_ += '.';
+        changed_.NotifyAll();
+      });
+    }
+    Ran(count);
+    return most;
+  }
   void Open() {
     const MutexLock lock(mu_);
     open_ = true;
@@ -166,20 +183,7 @@ TEST_F(LaneTest, OneMoreRunsForEachThatIsStuckAndNoMoreAfterwards) {
   Open();
   EXPECT_EQ(Ran(1), "a");
   // All four threads are there, and again two turns are taken at a time.
-  std::atomic<int> running{0};
-  std::atomic<int> most{0};
-  for (int i = 0; i < 200; ++i) {
-    lane_->Push(kNone, [&](const Fiber::Turn&) {
-      most = std::max(most.load(), ++running);
-      std::this_thread::yield();
-      --running;
-      const MutexLock lock(mu_);
-      ran_ += '.';
-      changed_.NotifyAll();
-    });
-  }
-  Ran(200);
-  EXPECT_LE(most, 2);
+  EXPECT_LE(MostAtOnce(200), 2);
 }
 
 TEST_F(LaneTest, OneTurnFewerIsTakenWhileACoreIsLeftToOthers) {
@@ -187,20 +191,7 @@ TEST_F(LaneTest, OneTurnFewerIsTakenWhileACoreIsLeftToOthers) {
   Open();
   WaitUntil([&]() BRAID_REQUIRES(mu_) { return held_ == 2; });
   lane_->LeaveCore(true);
-  std::atomic<int> running{0};
-  std::atomic<int> most{0};
-  for (int i = 0; i < 200; ++i) {
-    lane_->Push(kNone, [&](const Fiber::Turn&) {
-      most = std::max(most.load(), ++running);
-      std::this_thread::yield();
-      --running;
-      const MutexLock lock(mu_);
-      ran_ += '.';
-      changed_.NotifyAll();
-    });
-  }
-  Ran(200);
-  EXPECT_EQ(most, 1);
+  EXPECT_EQ(MostAtOnce(200), 1);
   {
     const MutexLock lock(mu_);
     open_ = false;

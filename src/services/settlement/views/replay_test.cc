@@ -48,7 +48,7 @@ TEST_P(ReplayTest, ABalanceIsWrittenOnceForManyOutputs) {
   ExpectModel(*views, model);
 }
 
-// Also when chains come in another order as texts than as numbers.
+// Also where the numbers of chains are in another order as texts.
 TEST_P(ReplayTest, ManyRowsTakeSeveralCommands) {
   const auto views = Open(Options(1));
   std::vector<Output> outputs;

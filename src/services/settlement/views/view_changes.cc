@@ -275,17 +275,13 @@ class ChangesOfTrades final : public ViewChanges {
  public:
   explicit ChangesOfTrades(const Batch& batch) : batch_(batch) {
     std::string id;
-    std::map<std::string, std::vector<ItemOf>> by_chain;  // by the text that their ids begin with
-    std::unordered_map<int64_t, std::vector<ItemOf>*> found;
     for (const Item& item : batch.items) {
       if (item.output.trades.empty()) continue;
       Trades::MakeKey(item, id);
-      std::vector<ItemOf>*& of_chain = found[item.chain];
-      if (of_chain == nullptr) of_chain = &by_chain[id.substr(0, id.find(':') + 1)];
-      of_chain->push_back({&item, static_cast<uint32_t>(PartitionOf(id))});
+      items_.push_back({&item, static_cast<uint32_t>(PartitionOf(id))});
     }
-    // The items of a batch are in the order of sequences already, and these as texts too. So all are in that of ids.
-    for (const auto& [chain, items] : by_chain) items_.insert(items_.end(), items.begin(), items.end());
+    // Nearly the order of ids: only the numbers of chains differ in it as texts.
+    std::ranges::sort(items_, {}, [](const ItemOf& of) { return std::pair(of.item->chain, of.item->sequence); });
   }
 
   Status Apply(Transaction& transaction, const std::string& collection,
