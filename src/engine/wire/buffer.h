@@ -36,8 +36,8 @@ class Buffer {
   }
 
  private:
-  // A large one is pages of its own: it grows by mapping them elsewhere, where copying a message of some megabytes again
-  // and again would keep the other connections of a loop waiting.
+  // A large one is pages of its own: it grows by mapping them elsewhere, where copying a message of some megabytes
+  // again and again would keep the other connections of a loop waiting.
   static constexpr size_t kMappedFrom = 512 * 1024;
 
   struct Release {
@@ -55,7 +55,8 @@ class Buffer {
 
   static Bytes Allocate(size_t capacity) {
     if (capacity < kMappedFrom) return Bytes(new char[capacity]);  // not make_unique: that would write zeros
-    return {Checked(::mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)), Release(capacity)};
+    return {Checked(::mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+            Release(capacity)};
   }
 
   void Reallocate(size_t capacity, size_t keep) {
