@@ -1,6 +1,10 @@
 // The catalogue: changes, and what is there after reopening.
 #include "engine/catalog/catalog.h"
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "base/strings.h"
 #include "base/testing/testing.h"
 #include "engine/bson/builder.h"
@@ -182,6 +186,28 @@ TEST_F(CatalogTest, Rename) {
   Open();
   EXPECT_EQ(catalog_->Find(ns_), nullptr);
   EXPECT_EQ(catalog_->Find(to)->number, number);
+}
+
+// Those that come late must not take the renamed collection for the one that they replace.
+TEST_F(CatalogTest, OneOfManyRenamesTakesPlace) {
+  const Namespace to{"other", "d"};
+  for (int round = 0; round < 300; ++round) {
+    ASSERT_OK(catalog_->Ensure(ns_));
+    ASSERT_OK(catalog_->Ensure(to));
+    std::atomic<int> renamed{0};
+    std::atomic<int> late{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        const Status status = catalog_->Rename(ns_, to, true).status();
+        renamed += status.ok();
+        late += status.code() == Code::kNamespaceNotFound;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(renamed, 1);
+    ASSERT_EQ(late, 3);
+  }
 }
 
 TEST_F(CatalogTest, AStagingCollectionTakesThePlaceOnlyOfWhatWasThere) {

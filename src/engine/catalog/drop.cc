@@ -117,6 +117,8 @@ Result<Catalog::Change> Catalog::RenameIf(const Namespace& from, const Namespace
     if (source == nullptr) {
       return Status(Code::kNamespaceNotFound, StrCat("Source collection ", from.ToString(), " does not exist"));
     }
+    // Renamed by another one between the two looks: to close its gate twice would wait for ever.
+    if (target != nullptr && target->state == source->state) continue;
     BRAID_CHECK_OK(allowed(target));
     {
       // In the order of their numbers, as a transaction takes the gates of what it has written.
