@@ -63,6 +63,8 @@ const flip = async (path, part = 0.5) => {
   await unlink(path); // a file that shares its bytes with other backups stays as it is
   await writeFile(path, bytes);
 };
+/** Of a file that is not there: nothing. Any other error is one. */
+const absent = (error) => assert.equal(error.code, 'ENOENT', error) ?? null;
 /** Documents that do not get smaller. */
 const bulky = (n, size = 1000) => Array.from({ length: n }, () => ({ filler: Array.from({ length: size / 10 }, () => Math.random().toString(36).slice(2, 12)).join('') }));
 
@@ -116,10 +118,11 @@ test('a backup under load is one moment, with everything that was acknowledged b
   }
 });
 
-test('backups of a directory share the tables that did not change', async () => {
-  // A server of its own: few tables, which nothing compacts meanwhile.
+test('backups of a directory share the tables that did not change', async (t) => {
+  // A server of its own: few tables.
   const fresh = await startServer();
   const writer = await new MongoClient(fresh.uri).connect();
+  t.after(() => writer.close());
   const target = inside('shared');
   await writer.db('big').collection('first').insertMany(bulky(2000));
   const first = done('backup', '--store', fresh.uri, target);
@@ -136,8 +139,9 @@ test('backups of a directory share the tables that did not change', async () => 
   const shared = (await inodes(next.path)).filter((inode) => earlier.includes(inode));
   assert.equal(shared.length, 1);
   // Not with the store itself: what damages that must not damage its backups.
-  const own = await inodes(fresh.store);
-  eq(shared.filter((inode) => own.includes(inode)), []);
+  // RocksDB may remove a table that it has compacted between the two looks; then that one is not shared.
+  const own = await Promise.all((await tablesOf(fresh.store)).map((name) => stat(join(fresh.store, name)).catch(absent)));
+  eq(own.filter((table) => table && shared.includes(table.ino)), []);
   eq(done('backup', '--list', target).backups.map(({ backup }) => backup), [last.backup, next.backup]);
   assert.match(run('backup', '--list', target).stdout, /^\d+ {2}\d{4}-.*\n\d+ {2}\d{4}-/);
   await writer.close();
