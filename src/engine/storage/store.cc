@@ -19,7 +19,6 @@
 #include "engine/storage/log_order.h"
 #include "engine/storage/log_scan.h"
 #include "engine/storage/options.h"
-#include "engine/storage/sorted_batch.h"
 #include "engine/storage/start_check.h"
 #include "engine/storage/store_cursor.h"
 #include "engine/storage/store_files.h"
@@ -189,8 +188,8 @@ Result<int64_t> Store::ReadCounter(std::string_view key, const Snapshot& snapsho
 Result<LogPosition> Store::Commit(WriteSet& writes) {
   if (writes.empty()) return newest();
   BRAID_CHECK_OK(impl_->syncer->status());
+  writes.Sort();
   rocksdb::WriteBatch& batch = writes.batch();
-  SortBatch(batch);
   AppendMark(batch, impl_->Mark());
   const size_t bytes = batch.GetDataSize();
   const LogPosition before = newest();

@@ -132,6 +132,8 @@ class WriteSet {
   struct Impl;
   Impl& impl();
   rocksdb::WriteBatch& batch();
+  /// Puts a large batch into the order of its keys; afterwards it can only be committed.
+  void Sort();
   std::unique_ptr<Cursor> StoreCursorOver(Range range, const Snapshot& snapshot, std::unique_ptr<Cursor> spare) const;
   class Store* store_;
   std::unique_ptr<Impl> impl_;  // null until the first change

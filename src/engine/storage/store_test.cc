@@ -350,6 +350,39 @@ TEST_F(StoreTest, WriteSetIsTheModel) {
   }
 }
 
+// Keys that come in order are not hashed until one is asked for, and a batch that has become large is moved once.
+TEST_F(StoreTest, ALargeSetInOrderIsTheModel) {
+  Random random(test::Seed());
+  constexpr uint64_t kKeys = 4000;
+  const auto key_of = [](uint64_t i) { return StrCat("d000101/", 10'000 + i); };
+  WriteSet writes(*store_);
+  Model model;
+  uint64_t next = 0;
+  for (; next < kKeys; ++next) {
+    if (next == kKeys / 2) writes.SetSavePoint();
+    EXPECT_FALSE(writes.HasChange(key_of(next)));
+    writes.Put(StrCat("i000101/", random.Below(kKeys)), std::string(100, 'e'));
+    writes.Put(key_of(next), std::string(random.Below(400), 'x'));
+    writes.Add("s0001", 1);
+  }
+  writes.RollbackToSavePoint();
+  EXPECT_FALSE(writes.HasChange(key_of(kKeys / 2)));
+  for (uint64_t i = 0; i < kKeys; ++i) {
+    const std::string key = key_of(random.Chance(1, 4) ? random.Below(kKeys) : i);
+    const bool is_there = model.contains(key) || key < key_of(kKeys / 2);
+    EXPECT_EQ(writes.HasChange(key), is_there) << key;
+    writes.Put(key, model[key] = StrCat(i));
+  }
+  Buffer buffer;
+  for (const auto& [key, value] : model) {
+    ASSERT_TRUE(*writes.Get(key, {}, &buffer));
+    EXPECT_EQ(buffer.view(), value);
+  }
+  ASSERT_OK(store_->Commit(writes));
+  for (const auto& [key, value] : model) EXPECT_EQ(Get(key), value);
+  EXPECT_EQ(*store_->ReadCounter("s0001", {}), kKeys / 2);
+}
+
 TEST_F(StoreTest, OverlayCursorDoesNotSeeLaterChanges) {
   WriteSet writes(*store_);
   writes.Put("a", "1");
@@ -371,7 +404,9 @@ TEST_F(StoreTest, SeveralThreadsReadThroughOneWriteSet) {
   std::vector<std::thread> threads;
   std::atomic<int> found = 0;
   for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&] {
+    threads.emplace_back([&, t] {
+      Buffer buffer;
+      EXPECT_TRUE(*writes.Get(StrCat("k", 1000 + t), {}, &buffer));
       const auto cursor = writes.NewCursor({"k", "l"}, {});
       for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) ++found;
     });
