@@ -24,6 +24,7 @@ class InsertBatch {
   Result<bool> IsFree(const catalog::Collection& collection, std::string_view id_key);
 
   // Buffers that are used again for each document.
+  std::string lock_key;
   std::string entry_key;
   std::string entry_value;
 

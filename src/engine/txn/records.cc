@@ -160,7 +160,8 @@ Status Insert(InsertBatch& batch, Context& context, const CollectionPtr& collect
   Version after{.document = &document};
   BRAID_TRY(after.shard, ShardFor(*collection, document));
   RecordChange change(context, collection, IdKey(id, collection->collation.get()));
-  BRAID_CHECK_OK(context.Lock(KeyOn(*collection, storage::kNoShard, change.id_key())));
+  batch.lock_key = storage::DocumentPrefix(collection->number, storage::kNoShard);
+  BRAID_CHECK_OK(context.Lock(batch.lock_key.append(change.id_key())));
   BRAID_TRY(const bool is_free, batch.IsFree(*collection, change.id_key()));
   if (!is_free) BRAID_CHECK_OK(CheckIdUnused(context, collection, id));
   if (!change.WritePlainEntries(after, batch)) {

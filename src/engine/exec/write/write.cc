@@ -43,6 +43,7 @@ Result<int64_t> Insert(Writer& writer, WriteAccess& access, const Insertion& ins
   txn::InsertBatch batch(context);
   if (insertion.documents.size() < kCursorFrom) batch.UseLookUps();
   int64_t inserted = 0;
+  bson::Document changed;
   for (size_t i = 0; i < insertion.documents.size(); ++i) {
     BRAID_CHECK_OK(context.Check());
     BRAID_CHECK_OK(Work::Current().Tick(StepsFor(insertion.documents[i].size())));
@@ -51,7 +52,8 @@ Result<int64_t> Insert(Writer& writer, WriteAccess& access, const Insertion& ins
       continue;
     }
     Status status;
-    if (auto prepared = update::PrepareForInsert(insertion.documents[i], writer.cluster_time()); prepared.ok()) {
+    const bson::View given = insertion.documents[i];
+    if (auto prepared = update::PrepareForInsert(given, writer.cluster_time(), changed); prepared.ok()) {
       status = WithoutConflict(writer, access, [&] {
         return txn::Insert(batch, context, access.collection(), *prepared, insertion.options);
       });

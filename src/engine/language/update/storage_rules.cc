@@ -104,7 +104,7 @@ bson::Document FillTimestamps(bson::View document, uint64_t cluster_time) {
   return builder.Finish();
 }
 
-Result<bson::Document> PrepareForInsert(bson::View document, uint64_t cluster_time) {
+Result<bson::View> PrepareForInsert(bson::View document, uint64_t cluster_time, bson::Document& changed) {
   if (document.size() > bson::kDocumentBytesMax) {
     return Status(Code::kBadValue, StrCat("object to insert too large. size in bytes: ", document.size(),
                                           ", max size: ", bson::kDocumentBytesMax));
@@ -119,8 +119,16 @@ Result<bson::Document> PrepareForInsert(bson::View document, uint64_t cluster_ti
     BRAID_CHECK_OK(CheckId(element.value));
   }
   BRAID_CHECK_OK(CheckDepth(document));
-  bson::Document copy = has_empty_timestamp ? FillTimestamps(document, cluster_time) : bson::Document(document);
-  return WithIdFirst(std::move(copy), {});
+  if (has_id && !has_empty_timestamp && document.begin()->name == "_id") return document;
+  changed = has_empty_timestamp ? FillTimestamps(document, cluster_time) : bson::Document(document);
+  changed = WithIdFirst(std::move(changed), {});
+  return changed.view();
+}
+
+Result<bson::Document> PrepareForInsert(bson::View document, uint64_t cluster_time) {
+  bson::Document changed;
+  BRAID_TRY(const bson::View prepared, PrepareForInsert(document, cluster_time, changed));
+  return prepared.bytes().data() == document.bytes().data() ? bson::Document(document) : std::move(changed);
 }
 
 }  // namespace braid::update

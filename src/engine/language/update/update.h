@@ -42,6 +42,8 @@ class Update {
 /// (53/52…), size at most 16 MiB (kBadValue / 10334), depth. Puts `_id` first, making one if absent; replaces a zero
 /// Timestamp at top level by the current cluster time.
 Result<bson::Document> PrepareForInsert(bson::View document, uint64_t cluster_time);
+/// The same. The view is of `document` itself if nothing has to be changed, else of `changed`.
+Result<bson::View> PrepareForInsert(bson::View document, uint64_t cluster_time, bson::Document& changed);
 
 query::OperatorNames UpdateOperators();
 
