@@ -11,6 +11,7 @@
 
 #include "base/strings.h"
 #include "braid/status.h"
+#include "services/settlement/effects.h"
 #include "services/settlement/output.h"
 
 namespace braid::settlement {
@@ -100,8 +101,9 @@ void AppendText(std::string_view text, std::string& out);
 
 /// True if the text is a payload in its one spelling and consists only of what nearly all of them have: strings of
 /// ASCII without escapes, integers of up to 18 digits, an `input` of one level. Then `output` is what
-/// OutputParser::Parse() would give, or the same without `input`. False does not mean that the text is invalid: the
-/// full parser decides.
-bool ReadPlainPayload(std::string_view payload, Output& output, bool with_input = true);
+/// OutputParser::Parse() would give. False does not mean that the text is invalid: the full parser decides.
+bool ReadPlainPayload(std::string_view payload, Output& output);
+/// The same of what it does to the views, pointing into the text.
+bool ReadPlainEffects(std::string_view payload, Effects& effects);
 
 }  // namespace braid::settlement

@@ -188,9 +188,12 @@ Result<Output> OutputParser::Decode(std::string_view payload) {
   return DecodeAny(payload);
 }
 
-Result<Output> OutputParser::DecodeEffects(std::string_view payload) {
-  if (Output plain; ReadPlainPayload(payload, plain, /*with_input=*/false)) return plain;
-  return DecodeAny(payload);
+Result<Effects> OutputParser::DecodeEffects(std::string_view payload, std::shared_ptr<const Output>& room) {
+  room.reset();
+  if (Effects plain; ReadPlainEffects(payload, plain)) return plain;
+  BRAID_TRY(Output output, DecodeAny(payload));
+  room = std::make_shared<const Output>(std::move(output));
+  return Effects::Of(*room);
 }
 
 Result<Output> OutputParser::DecodeAny(std::string_view payload) {

@@ -76,11 +76,18 @@ struct Output {
   std::optional<ChainHash> hash;
   bool operator==(const Output&) const = default;
 
-  /// The first trade's symbol, else the order update's, else 0 (C1).
+  /// As SymbolOf().
   int64_t symbol_id() const;
   /// The symbols of the trades other than symbol_id(), ascending: the chains that carry the output too (C9).
   std::vector<int64_t> other_symbols() const;
 };
+
+/// The first trade's symbol, else the order update's, else 0 (C1). Of an Output, or of Effects.
+template <typename Of>
+int64_t SymbolOf(const Of& output) {
+  if (!output.trades.empty()) return output.trades.front().symbol_id;
+  return output.order_update ? output.order_update->symbol_id : 0;
+}
 
 /// The highest output_seq: one less than the maximum of int64_t, so that there is always a next one.
 inline constexpr int64_t kOutputSeqMax = INT64_MAX - 1;
@@ -94,6 +101,8 @@ struct Located {
   std::vector<int64_t>
       symbols;  ///< every symbol that it may belong to, by C1 or by its symbol_id; the first is its own
 };
+
+struct Effects;  // effects.h
 
 /// Reads outputs; reuse it, because it keeps its memory. One thread at a time.
 class OutputParser {
@@ -109,8 +118,9 @@ class OutputParser {
   std::optional<int64_t> LocateSequence(std::string_view line);
   /// What EncodePayload() made. kRecordDamaged if it is anything else.
   Result<Output> Decode(std::string_view payload);
-  /// The same for a caller that has no use for `input`, which is checked and may be left out.
-  Result<Output> DecodeEffects(std::string_view payload);
+  /// The effects of the same. They point into the payload or, if it is spelled in a way that few are, into `room`,
+  /// which is made for them and null otherwise.
+  Result<Effects> DecodeEffects(std::string_view payload, std::shared_ptr<const Output>& room);
 
  private:
   struct Parser;

@@ -174,19 +174,37 @@ TEST(PayloadReaderTest, TakesWhatTheGeneratorMakes) {
   }
 }
 
-TEST(PayloadReaderTest, EffectsAreTheOutputWithoutItsInput) {
+TEST(PayloadReaderTest, EffectsAreThoseOfTheOutput) {
   Generator generator({.symbols = 5, .cross_percent = 20, .seed = test::Seed()});
   OutputParser parser;
+  std::shared_ptr<const Output> room;
   for (int i = 0; i < 100; ++i) {
-    Output output = generator.Next();
-    auto effects = parser.DecodeEffects(EncodePayload(output));
+    const Output output = generator.Next();
+    const std::string payload = EncodePayload(output);
+    const auto effects = parser.DecodeEffects(payload, room);
     ASSERT_OK(effects);
-    effects->input = output.input;
-    EXPECT_EQ(*effects, output);
+    EXPECT_EQ(*effects, Effects::Of(output));
+    EXPECT_EQ(room, nullptr);  // it was not copied
   }
   const std::string unordered = R"({"output_seq":1,"symbol_id":0,"input":{"b":1,"a":1},)"
                                 R"("order_update":null,"trades":[],"balance_events":[]})";
-  EXPECT_EQ(parser.DecodeEffects(unordered).error().code(), Code::kRecordDamaged);
+  EXPECT_EQ(parser.DecodeEffects(unordered, room).error().code(), Code::kRecordDamaged);
+}
+
+// A text with an escape is not in the payload as it is.
+TEST(PayloadReaderTest, EffectsOfAPayloadThatIsNotPlainHaveTheirOwnRoom) {
+  Output output;
+  output.output_seq = 7;
+  output.order_update = OrderUpdate{{"a \"b\""}, {"J\u00fcrgen"}, 3, "NEW"};
+  output.balance_events.push_back({{"u\\1"}, "USDT", "-0.5", "f\u00e9e"});
+  OutputParser parser;
+  std::shared_ptr<const Output> room;
+  std::string payload = EncodePayload(output);
+  const auto effects = parser.DecodeEffects(payload, room);
+  ASSERT_OK(effects);
+  ASSERT_NE(room, nullptr);
+  payload.assign(payload.size(), 'x');
+  EXPECT_EQ(*effects, Effects::Of(output));
 }
 
 // One byte is changed, dropped or doubled: most results are no payloads, some are others.
@@ -205,8 +223,12 @@ TEST(PayloadReaderTest, TakesNothingThatTheParserWouldNot) {
       default: payload.insert(at, 1, payload[at]);
     }
     Output read;
-    if (!ReadPlainPayload(payload, read)) continue;
+    Effects effects;
+    const bool is_plain = ReadPlainPayload(payload, read);
+    ASSERT_EQ(ReadPlainEffects(payload, effects), is_plain);
+    if (!is_plain) continue;
     ++taken;
+    EXPECT_EQ(effects, Effects::Of(read));
     const auto parsed = parser.Parse(payload);
     ASSERT_OK(parsed);
     EXPECT_EQ(*parsed, read) << payload;

@@ -94,10 +94,7 @@ void AppendData(const Output& output, std::string& out) {
 
 }  // namespace
 
-int64_t Output::symbol_id() const {
-  if (!trades.empty()) return trades.front().symbol_id;
-  return order_update ? order_update->symbol_id : 0;
-}
+int64_t Output::symbol_id() const { return SymbolOf(*this); }
 
 std::vector<int64_t> Output::other_symbols() const {
   std::vector<int64_t> symbols;

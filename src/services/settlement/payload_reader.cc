@@ -41,23 +41,23 @@ class PayloadReader {
     return true;
   }
 
-  bool Text(bool may_be_empty, std::string& out) {
+  // Texts are copied to a string, or pointed to by a view.
+  template <typename To>
+  bool Text(bool may_be_empty, To& out) {
     std::string_view text;
     if (!Quoted(text) || (text.empty() && !may_be_empty) || text.size() > kTextBytesMax) return false;
-    out.assign(text);
+    out = text;
     return true;
   }
 
   bool Name(Id& out) {
     out.integer = !Next('"');
-    if (!out.integer) return Text(false, out.text);
-    std::string_view digits;
-    if (!Digits(digits)) return false;
-    out.text.assign(digits);
-    return true;
+    return out.integer ? Integer(out.text) : Text(false, out.text);
   }
+  bool Name(std::string_view& out) { return Next('"') ? Text(false, out) : Integer(out); }
 
-  bool Number(bool must_be_positive, Decimal& out) {
+  template <typename To>
+  bool Number(bool must_be_positive, To& out) {
     std::string_view text;
     if (!Quoted(text)) return false;
     const bool negative = text.starts_with('-');
@@ -76,7 +76,7 @@ class PayloadReader {
     }
     if (digits.empty() || digits.front() == '.' || digits.back() == '.' || count > kDecimalDigitsMax) return false;
     if (must_be_positive && (negative || zero)) return false;
-    out.assign(text);
+    out = text;
     return true;
   }
 
@@ -108,6 +108,14 @@ class PayloadReader {
   }
 
  private:
+  template <typename To>
+  bool Integer(To& out) {
+    std::string_view digits;
+    if (!Digits(digits)) return false;
+    out = digits;
+    return true;
+  }
+
   // Without a sign and without zeros in front.
   bool Digits(std::string_view& out) {
     const char* const begin = at_;
@@ -128,7 +136,10 @@ class PayloadReader {
   const char* const end_;
 };
 
-bool ReadPlainTrade(PayloadReader& reader, Trade& trade) {
+// Each of an Output, or of Effects, whose fields have the same names.
+
+template <typename To>
+bool ReadPlainTrade(PayloadReader& reader, To& trade) {
   return reader.Literal(R"({"trade_id":)") && reader.Name(trade.trade_id) && reader.Literal(R"(,"symbol_id":)") &&
          reader.Integer(trade.symbol_id) && reader.Literal(R"(,"price":)") && reader.Number(true, trade.price) &&
          reader.Literal(R"(,"qty":)") && reader.Number(true, trade.qty) && reader.Literal(R"(,"buyer_id":)") &&
@@ -136,36 +147,55 @@ bool ReadPlainTrade(PayloadReader& reader, Trade& trade) {
          reader.Literal("}");
 }
 
-bool ReadPlainEvent(PayloadReader& reader, BalanceEvent& event) {
+template <typename To>
+bool ReadPlainEvent(PayloadReader& reader, To& event) {
+  std::string_view ignored;
+  const auto read_reason = [&] {
+    if constexpr (requires { event.reason; }) return reader.Text(true, event.reason);
+    return reader.Text(true, ignored);
+  };
   return reader.Literal(R"({"user_id":)") && reader.Name(event.user_id) && reader.Literal(R"(,"asset":)") &&
          reader.Text(false, event.asset) && reader.Literal(R"(,"delta":)") && reader.Number(false, event.delta) &&
-         reader.Literal(R"(,"reason":)") && reader.Text(true, event.reason) && reader.Literal("}");
+         reader.Literal(R"(,"reason":)") && read_reason() && reader.Literal("}");
 }
 
-bool ReadPlainOrder(PayloadReader& reader, std::optional<OrderUpdate>& out) {
+template <typename To>
+bool ReadPlainOrder(PayloadReader& reader, std::optional<To>& out) {
   if (reader.Literal("null")) return true;
-  OrderUpdate& update = out.emplace();
+  To& update = out.emplace();
   return reader.Literal(R"({"order_id":)") && reader.Name(update.order_id) && reader.Literal(R"(,"user_id":)") &&
          reader.Name(update.user_id) && reader.Literal(R"(,"symbol_id":)") && reader.Integer(update.symbol_id) &&
          reader.Literal(R"(,"status":)") && reader.Text(false, update.status) && reader.Literal("}");
 }
 
-}  // namespace
-
-bool ReadPlainPayload(std::string_view payload, Output& output, bool with_input) {
+template <typename To>
+bool ReadPlain(std::string_view payload, To& to, std::string_view& input) {
   PayloadReader reader(payload);
   int64_t symbol = 0;
-  std::string_view input;
   const bool is_plain =
-      reader.Literal(R"({"output_seq":)") && reader.Integer(output.output_seq) && output.output_seq >= 1 &&
+      reader.Literal(R"({"output_seq":)") && reader.Integer(to.output_seq) && to.output_seq >= 1 &&
       reader.Literal(R"(,"symbol_id":)") && reader.Integer(symbol) && reader.Literal(R"(,"input":)") &&
-      reader.FlatObject(input) && reader.Literal(R"(,"order_update":)") &&
-      ReadPlainOrder(reader, output.order_update) && reader.Literal(R"(,"trades":)") &&
-      reader.List(2, output.trades, ReadPlainTrade) && reader.Literal(R"(,"balance_events":)") &&
-      reader.List(std::clamp<size_t>(4 * output.trades.size(), 4, kListMax), output.balance_events, ReadPlainEvent) &&
-      reader.Literal("}") && reader.at_end() && symbol == output.symbol_id();
-  if (is_plain && with_input) output.input.assign(input);
-  return is_plain;
+      reader.FlatObject(input) && reader.Literal(R"(,"order_update":)") && ReadPlainOrder(reader, to.order_update) &&
+      reader.Literal(R"(,"trades":)") && reader.List(2, to.trades, [](auto&... of) { return ReadPlainTrade(of...); }) &&
+      reader.Literal(R"(,"balance_events":)") &&
+      reader.List(std::clamp<size_t>(4 * to.trades.size(), 4, kListMax), to.balance_events,
+                  [](auto&... of) { return ReadPlainEvent(of...); }) &&
+      reader.Literal("}") && reader.at_end();
+  return is_plain && symbol == SymbolOf(to);
+}
+
+}  // namespace
+
+bool ReadPlainPayload(std::string_view payload, Output& output) {
+  std::string_view input;
+  if (!ReadPlain(payload, output, input)) return false;
+  output.input = input;
+  return true;
+}
+
+bool ReadPlainEffects(std::string_view payload, Effects& effects) {
+  std::string_view input;
+  return ReadPlain(payload, effects, input);
 }
 
 }  // namespace braid::settlement

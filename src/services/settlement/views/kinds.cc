@@ -23,7 +23,7 @@ int64_t TimeOf(const bson_t& document) {
 }
 
 // Prices and quantities keep their spelling: 1.50 is not 1.5. The log has only values that fit, see Decimal.
-void AppendDecimal(client::Bson& fields, const char* name, const Decimal& text) {
+void AppendDecimal(client::Bson& fields, const char* name, std::string_view text) {
   bson_decimal128_t value{};
   bson_decimal128_from_string_w_len(text.data(), static_cast<int>(text.size()), &value);
   BSON_APPEND_DECIMAL128(fields.get(), name, &value);
@@ -31,18 +31,30 @@ void AppendDecimal(client::Bson& fields, const char* name, const Decimal& text) 
 
 // The update with the highest rank stays, in whatever order chains are applied. A source should not give two outputs
 // the same sequence; if it does, either may stay, but it must be the same one every time.
-auto Rank(int64_t sequence, const OrderUpdate& update) {
-  return std::tuple(sequence, update.symbol_id, std::string_view(update.user_id.text), std::string_view(update.status));
+struct OrderFields {
+  std::string_view user;
+  int64_t symbol;
+  std::string_view status;
+  int64_t sequence;
+  int64_t at_ms;
+};
+
+OrderFields FieldsOf(const Item& item) {
+  BRAID_ASSERT(item.effects.order_update.has_value());
+  const OrderEffect& update = *item.effects.order_update;
+  return {update.user_id, update.symbol_id, update.status, item.sequence, item.at_ms};
 }
 
-auto Rank(const Item& item) { return Rank(item.sequence, *item.output.order_update); }
+OrderFields FieldsOf(const Orders::Row& row) { return {row.user, row.symbol, row.status, row.sequence, row.at_ms}; }
 
-void WriteOrder(const OrderUpdate& update, int64_t sequence, int64_t at_ms, client::Bson& fields) {
-  fields.Text("user_id", update.user_id.text)
-      .Integer("symbol_id", update.symbol_id)
-      .Text("status", update.status)
-      .Integer("seq", sequence)
-      .Date("at", at_ms);
+auto Rank(const OrderFields& order) { return std::tuple(order.sequence, order.symbol, order.user, order.status); }
+
+void WriteOrder(const OrderFields& order, client::Bson& fields) {
+  fields.Text("user_id", order.user)
+      .Integer("symbol_id", order.symbol)
+      .Text("status", order.status)
+      .Integer("seq", order.sequence)
+      .Date("at", order.at_ms);
 }
 
 struct BalanceFields {
@@ -61,15 +73,15 @@ void WriteBalance(const BalanceFields& row, client::Bson& fields) {
 
 }  // namespace
 
-void Balances::MakeId(const BalanceEvent& event, std::string& id) {
+void Balances::MakeId(const BalanceEffect& event, std::string& id) {
   id.clear();
-  for (const char c : event.user_id.text) c == ':' ? id += "%3A" : c == '%' ? id += "%25" : id += c;
+  for (const char c : event.user_id) c == ':' ? id += "%3A" : c == '%' ? id += "%25" : id += c;
   (id += ':') += event.asset;
 }
 
 Status Balances::Fold(const Effect& effect, Row& row) {
   if (row.sequence == 0) {
-    row.user = effect.event->user_id.text;
+    row.user = effect.event->user_id;
     row.asset = effect.event->asset;
   }
   const auto where = [&] {
@@ -91,7 +103,7 @@ void Balances::Write(const Row& row, client::Bson& fields) {
 
 uint64_t Balances::HashOf(const Effect& effect) {
   const std::hash<std::string_view> hash;
-  return hash(effect.event->user_id.text) * 31 + hash(effect.event->asset);
+  return hash(effect.event->user_id) * 31 + hash(effect.event->asset);
 }
 
 // Sums are exact, so that it does not matter in which order the deltas are added.
@@ -108,7 +120,7 @@ bool Balances::Add(const Effect& effect, Sum& sum) {
 bool Balances::Apply(const Sum& sum, Row& row) {
   if (!row.problem.ok()) return false;
   if (row.sequence == 0) {
-    row.user = sum.event->user_id.text;
+    row.user = sum.event->user_id;
     row.asset = sum.event->asset;
   }
   row.balance += sum.amount;
@@ -117,7 +129,7 @@ bool Balances::Apply(const Sum& sum, Row& row) {
 }
 
 void Balances::Write(const Sum& sum, client::Bson& fields) {
-  WriteBalance({sum.event->user_id.text, sum.event->asset, sum.amount, sum.sequence, sum.at_ms}, fields);
+  WriteBalance({sum.event->user_id, sum.event->asset, sum.amount, sum.sequence, sum.at_ms}, fields);
 }
 
 Balances::Row Balances::Read(const bson_t& document) {
@@ -141,59 +153,69 @@ void Trades::MakeKey(const Item& item, std::string& key) {
 }
 
 Status Trades::Fold(const Effect& effect, Row& row) {
-  row = {.trade = *effect.trade, .sequence = effect.item->sequence, .at_ms = effect.item->at_ms};
+  const TradeEffect& trade = *effect.trade;
+  row = {.trade = {.trade_id = {std::string(trade.trade_id)},
+                   .symbol_id = trade.symbol_id,
+                   .price = std::string(trade.price),
+                   .qty = std::string(trade.qty),
+                   .buyer_id = {std::string(trade.buyer_id)},
+                   .seller_id = {std::string(trade.seller_id)}},
+         .sequence = effect.item->sequence,
+         .at_ms = effect.item->at_ms};
   return {};
 }
 
 namespace {
 
-void WriteTrade(const Trade& trade, int64_t sequence, int64_t at_ms, client::Bson& fields) {
-  fields.Text("trade_id", trade.trade_id.text).Integer("symbol_id", trade.symbol_id).Integer("seq", sequence);
+void WriteTrade(const TradeEffect& trade, int64_t sequence, int64_t at_ms, client::Bson& fields) {
+  fields.Text("trade_id", trade.trade_id).Integer("symbol_id", trade.symbol_id).Integer("seq", sequence);
   fields.Date("at", at_ms);
   AppendDecimal(fields, "price", trade.price);
   AppendDecimal(fields, "qty", trade.qty);
-  fields.Text("buyer_id", trade.buyer_id.text).Text("seller_id", trade.seller_id.text);
+  fields.Text("buyer_id", trade.buyer_id).Text("seller_id", trade.seller_id);
 }
 
 }  // namespace
 
-void Trades::Write(const Trade& trade, const Item& item, client::Bson& fields) {
+void Trades::Write(const TradeEffect& trade, const Item& item, client::Bson& fields) {
   WriteTrade(trade, item.sequence, item.at_ms, fields);
 }
 
-void Trades::Write(const Row& row, client::Bson& fields) { WriteTrade(row.trade, row.sequence, row.at_ms, fields); }
+void Trades::Write(const Row& row, client::Bson& fields) {
+  WriteTrade(Effects::Of(row.trade), row.sequence, row.at_ms, fields);
+}
 
 Status Orders::Fold(const Effect& effect, Row& row) {
-  BRAID_ASSERT(effect.item->output.order_update.has_value());
-  const OrderUpdate& update = *effect.item->output.order_update;
-  if (Rank(effect.item->sequence, update) > Rank(row.sequence, row.update)) {
-    row = {.update = update, .sequence = effect.item->sequence, .at_ms = effect.item->at_ms};
+  const OrderFields order = FieldsOf(*effect.item);
+  if (Rank(order) > Rank(FieldsOf(row))) {
+    row = {.user = std::string(order.user),
+           .symbol = order.symbol,
+           .status = std::string(order.status),
+           .sequence = order.sequence,
+           .at_ms = order.at_ms};
   }
   return {};
 }
 
-void Orders::Write(const Row& row, client::Bson& fields) { WriteOrder(row.update, row.sequence, row.at_ms, fields); }
+void Orders::Write(const Row& row, client::Bson& fields) { WriteOrder(FieldsOf(row), fields); }
 
 uint64_t Orders::HashOf(const Effect& effect) {
-  return std::hash<std::string_view>()(effect.item->output.order_update->order_id.text);
+  return std::hash<std::string_view>()(effect.item->effects.order_update->order_id);
 }
 
 bool Orders::Add(const Effect& effect, Sum& sum) {
-  if (sum.item == nullptr || Rank(*effect.item) > Rank(*sum.item)) sum.item = effect.item;
+  if (sum.item == nullptr || Rank(FieldsOf(*effect.item)) > Rank(FieldsOf(*sum.item))) sum.item = effect.item;
   return true;
 }
 
 bool Orders::Apply(const Sum& sum, Row& row) { return Fold({sum.item}, row).ok(); }
 
-void Orders::Write(const Sum& sum, client::Bson& fields) {
-  WriteOrder(*sum.item->output.order_update, sum.item->sequence, sum.item->at_ms, fields);
-}
+void Orders::Write(const Sum& sum, client::Bson& fields) { WriteOrder(FieldsOf(*sum.item), fields); }
 
 Orders::Row Orders::Read(const bson_t& document) {
-  return {.update = {.order_id = {Text(document, "_id")},
-                     .user_id = {Text(document, "user_id")},
-                     .symbol_id = client::IntegerOf(&document, "symbol_id"),
-                     .status = Text(document, "status")},
+  return {.user = Text(document, "user_id"),
+          .symbol = client::IntegerOf(&document, "symbol_id"),
+          .status = Text(document, "status"),
           .sequence = client::IntegerOf(&document, "seq"),
           .at_ms = TimeOf(document)};
 }

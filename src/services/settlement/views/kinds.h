@@ -23,7 +23,7 @@
 
 #include "client/fields.h"
 #include "client/handles.h"
-#include "services/settlement/output.h"
+#include "services/settlement/effects.h"
 #include "services/settlement/views/amount.h"
 #include "services/settlement/views/log_reader.h"
 
@@ -40,37 +40,37 @@ struct Balances {
   };
   struct Effect {
     const Item* item;
-    const BalanceEvent* event;
+    const BalanceEffect* event;
   };
   struct Sum {
-    const BalanceEvent* event = nullptr;  // the first
+    const BalanceEffect* event = nullptr;  // the first
     Amount amount;
     int64_t sequence = 0;
     int64_t at_ms = 0;
   };
   template <typename Call>
   static void EachEffect(const Item& item, const Call& call) {
-    for (const BalanceEvent& event : item.output.balance_events) call(Effect{&item, &event});
+    for (const BalanceEffect& event : item.effects.balance_events) call(Effect{&item, &event});
   }
   static uint64_t HashOf(const Effect& effect);
   static bool IsOf(const Effect& effect, const Sum& sum) {
-    return effect.event->user_id.text == sum.event->user_id.text && effect.event->asset == sum.event->asset;
+    return effect.event->user_id == sum.event->user_id && effect.event->asset == sum.event->asset;
   }
   static std::string_view Names(const Effect& effect, std::string& id) {
     MakeId(*effect.event, id);
-    return effect.event->user_id.text;
+    return effect.event->user_id;
   }
   static bool Add(const Effect& effect, Sum& sum);
   static bool Apply(const Sum& sum, Row& row);
   static void Write(const Sum& sum, client::Bson& fields);
 
-  static void MakeId(const BalanceEvent& event, std::string& id);
+  static void MakeId(const BalanceEffect& event, std::string& id);
   template <typename Call>
   static void ForEach(const Item& item, const Call& call) {
     std::string id;
-    for (const BalanceEvent& event : item.output.balance_events) {
+    for (const BalanceEffect& event : item.effects.balance_events) {
       MakeId(event, id);
-      call(event.user_id.text, id, Effect{&item, &event});
+      call(event.user_id, id, Effect{&item, &event});
     }
   }
   static Status Fold(const Effect& effect, Row& row);
@@ -86,7 +86,7 @@ struct Trades {
   };
   struct Effect {
     const Item* item;
-    const Trade* trade;
+    const TradeEffect* trade;
   };
   /// By chain, not by symbol: two outputs of one sequence, which a source should not make, must not collide.
   static void MakeId(const Item& item, size_t index, std::string& id);
@@ -94,7 +94,7 @@ struct Trades {
   static void MakeKey(const Item& item, std::string& key);
   template <typename Call>
   static void ForEach(const Item& item, const Call& call) {
-    const std::vector<Trade>& trades = item.output.trades;
+    const std::vector<TradeEffect>& trades = item.effects.trades;
     std::string id;
     for (size_t i = 0; i < trades.size(); ++i) {
       MakeId(item, i, id);
@@ -102,13 +102,15 @@ struct Trades {
     }
   }
   static Status Fold(const Effect& effect, Row& row);
-  static void Write(const Trade& trade, const Item& item, client::Bson& fields);
+  static void Write(const TradeEffect& trade, const Item& item, client::Bson& fields);
   static void Write(const Row& row, client::Bson& fields);
 };
 
 struct Orders {
   struct Row {
-    OrderUpdate update;
+    std::string user;
+    int64_t symbol = 0;
+    std::string status;
     int64_t sequence = 0;
     int64_t at_ms = 0;
   };
@@ -120,14 +122,14 @@ struct Orders {
   };
   template <typename Call>
   static void EachEffect(const Item& item, const Call& call) {
-    if (item.output.order_update) call(Effect{&item});
+    if (item.effects.order_update) call(Effect{&item});
   }
   static uint64_t HashOf(const Effect& effect);
   static bool IsOf(const Effect& effect, const Sum& sum) {
-    return effect.item->output.order_update->order_id.text == sum.item->output.order_update->order_id.text;
+    return effect.item->effects.order_update->order_id == sum.item->effects.order_update->order_id;
   }
   static std::string_view Names(const Effect& effect, std::string& id) {
-    return id = effect.item->output.order_update->order_id.text;
+    return id = effect.item->effects.order_update->order_id;
   }
   static bool Add(const Effect& effect, Sum& sum);
   static bool Apply(const Sum& sum, Row& row);
@@ -135,8 +137,8 @@ struct Orders {
 
   template <typename Call>
   static void ForEach(const Item& item, const Call& call) {
-    if (!item.output.order_update) return;
-    const std::string& id = item.output.order_update->order_id.text;
+    if (!item.effects.order_update) return;
+    const std::string_view id = item.effects.order_update->order_id;
     call(id, id, Effect{&item});
   }
   static Status Fold(const Effect& effect, Row& row);

@@ -180,13 +180,13 @@ void LogReader::Check(std::vector<Checked>& records) {
         continue;
       }
       if (!IsItem(view)) continue;
-      auto output = parser.DecodeEffects(view.payload);
-      if (!output.ok()) {
-        checked.problem = std::string(output.error().message());
-      } else if (output->output_seq != view.sequence) {
-        checked.problem = StrCat("output_seq: expected ", view.sequence, ", got ", output->output_seq);
+      auto effects = parser.DecodeEffects(view.payload, checked.room);
+      if (!effects.ok()) {
+        checked.problem = std::string(effects.error().message());
+      } else if (effects->output_seq != view.sequence) {
+        checked.problem = StrCat("output_seq: expected ", view.sequence, ", got ", effects->output_seq);
       } else {
-        checked.output = *std::move(output);
+        checked.effects = *std::move(effects);
       }
     }
   });
@@ -209,9 +209,13 @@ Result<Batch> LogReader::Next() {
       ++batch.records;
       batch.payload_bytes += static_cast<int64_t>(view.payload.size());
       batch.ends[view.chain] = checked.record.end;
-      if (IsItem(view)) {
-        batch.items.push_back({view.chain, view.sequence, checked.record.segment->at_ms, std::move(checked.output)});
-      }
+      if (!IsItem(view)) continue;
+      Item& item = batch.items.emplace_back();
+      item.chain = view.chain;
+      item.sequence = view.sequence;
+      item.at_ms = checked.record.segment->at_ms;
+      item.effects = std::move(checked.effects);
+      checked.room ? item.bytes = std::move(checked.room) : item.bytes = std::move(checked.record.segment);
     }
     if (batch.empty()) continue;  // of all but damage
     BRAID_ASSERT(static_cast<int64_t>(batch.items.size()) <= batch.records && !batch.ends.empty());

@@ -15,7 +15,7 @@
 #include "braid/chains.h"
 #include "client/handles.h"
 #include "patterns/chains/segment.h"
-#include "services/settlement/output.h"
+#include "services/settlement/effects.h"
 
 namespace braid::settlement::views {
 
@@ -90,7 +90,8 @@ struct Item {
   int64_t chain = 0;
   int64_t sequence = 0;
   int64_t at_ms = 0;  ///< when the log stored it
-  Output output;
+  Effects effects;
+  std::shared_ptr<const void> bytes;  ///< that the effects point into
 };
 
 struct Batch {
@@ -126,7 +127,8 @@ class LogReader {
  private:
   struct Checked {
     LogRecord record;
-    Output output;
+    Effects effects;
+    std::shared_ptr<const Output> room;  // that the effects point into, if not into the record
     std::string problem;
   };
   Result<std::vector<Checked>> ReadRecords();

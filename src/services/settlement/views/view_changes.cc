@@ -276,7 +276,7 @@ class ChangesOfTrades final : public ViewChanges {
   explicit ChangesOfTrades(const Batch& batch) : batch_(batch) {
     std::string id;
     for (const Item& item : batch.items) {
-      if (item.output.trades.empty()) continue;
+      if (item.effects.trades.empty()) continue;
       Trades::MakeKey(item, id);
       items_.push_back({&item, static_cast<uint32_t>(PartitionOf(id))});
     }
@@ -302,7 +302,7 @@ class ChangesOfTrades final : public ViewChanges {
     for (const ItemOf& of : items_) {
       if (!chosen[of.partition] || !due(of.partition, *of.item)) continue;
       any = true;
-      const std::vector<Trade>& trades = of.item->output.trades;
+      const std::vector<TradeEffect>& trades = of.item->effects.trades;
       for (size_t i = 0; i < trades.size(); ++i) {
         Trades::MakeId(*of.item, i, id);
         BRAID_CHECK_OK(writes.Add(id, false, [&](Bson& fields) { Trades::Write(trades[i], *of.item, fields); }));
