@@ -1,7 +1,9 @@
 #include "services/settlement/views/follow.h"
 
 #include <algorithm>
+#include <deque>
 #include <future>
+#include <utility>
 
 #include "base/assert.h"
 #include "services/settlement/views/log_reader.h"
@@ -29,71 +31,125 @@ Result<Positions> LowestFloor(Core& core, const std::vector<Target>& targets) {
   return lowest;
 }
 
-// Applies one batch to all targets: one transaction per worker and at least one per target, then one for all floors. A
-// few large transactions are faster than many small ones, because neighbouring documents are written together.
-class BatchApplier {
+// A target with the batches that are being applied to it: one after the other, however far the other targets are. A
+// batch is applied by one transaction per worker and at least one, and the floor is raised: by the same transaction if
+// there is only one, so that the disk is waited for once. A few large transactions are faster than many small ones,
+// because neighbouring documents are written together.
+class TargetApplier {
  public:
-  BatchApplier(Core& core, const FollowOptions& options, const Batch& batch)
-      : core_(core), options_(options), batch_(batch) {}
+  TargetApplier(Core& core, Target target, size_t shares) : core_(core), target_(std::move(target)), shares_(shares) {
+    BRAID_ASSERT(shares_ >= 1 && shares_ <= kPartitions);
+  }
 
-  /// Takes targets that fail out of the list.
-  Status Apply(std::vector<Target>& targets) {
-    std::vector<std::unique_ptr<ViewChanges>> changes(targets.size());
-    core_.workers.Run(targets.size(), [&](size_t i) {
-      changes[i] = ViewChanges::Make(targets[i].view, batch_, targets[i].seen.get());
-    });
-    BRAID_ASSERT(std::ranges::all_of(changes, [](const auto& change) { return change != nullptr; }));
-    const size_t shares = std::max<size_t>(1, core_.options.workers / std::max<size_t>(1, targets.size()));
-    std::vector<Status> statuses(targets.size() * shares);
-    core_.workers.Run(statuses.size(), [&](size_t i) {
-      statuses[i] = ApplyShare(targets[i / shares], *changes[i / shares], {.number = i % shares, .of = shares});
-    });
-    Status failure;
-    std::vector<Target> good;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      const auto begin = statuses.begin() + static_cast<std::ptrdiff_t>(i * shares);
-      const auto end = begin + static_cast<std::ptrdiff_t>(shares);
-      const auto failed = std::find_if(begin, end, [](const Status& status) { return !status.ok(); });
-      if (failed == end) {
-        good.push_back(targets[i]);
-        continue;
-      }
-      if (failure.ok()) failure = *failed;
-      const bool replaced = failed->code() == Code::kConflictingOperationInProgress;
-      if (!replaced && options_.on_failure) options_.on_failure(targets[i].view, *failed);
-    }
-    targets = std::move(good);
-    const Status raised = RaiseFloors(targets);
-    return failure.ok() ? raised : failure;
+  View view() const { return target_.view; }
+
+  /// Begins to apply the batch as soon as the one before is applied. The result is the first failure of all batches so
+  /// far: after it nothing more is applied. The batch and the applier must outlive the work.
+  std::shared_future<Status> Start(const Batch& batch) {
+    latest_ = std::async(std::launch::async, [this, &batch, before = std::move(latest_)]() mutable {
+                const std::shared_future<Status> earlier = std::move(before);  // it ends with this call
+                BRAID_CHECK_OK(earlier.valid() ? earlier.get() : Status());
+                return Apply(batch);
+              }).share();
+    return latest_;
   }
 
  private:
-  struct Share {
-    size_t number;
-    size_t of;
-  };
-  Status ApplyShare(const Target& target, const ViewChanges& changes, const Share& share) {
-    BRAID_ASSERT(share.number < share.of);
-    Marks::Partitions partitions;
-    for (size_t i = share.number; i < kPartitions; i += share.of) partitions.insert(i);
-    return RunTransaction(core_.clients, core_.InTransaction(), [&](Transaction& transaction) {
-      return changes.Apply(transaction, target.collection, partitions);
+  Status Apply(const Batch& batch) {
+    const std::unique_ptr<ViewChanges> changes = ViewChanges::Make(target_.view, batch, target_.seen.get());
+    BRAID_ASSERT(changes != nullptr);
+    const auto raise_floor = [&](Transaction& transaction) -> Status {
+      BRAID_TRY(Marks marks, Marks::LoadForChange(transaction, target_.collection, {}));
+      return marks.RaiseFloor(transaction, batch.ends);
+    };
+    std::vector<Status> statuses(shares_);
+    core_.workers.Run(shares_, [&](size_t share) {
+      Marks::Partitions partitions;
+      for (size_t i = share; i < kPartitions; i += shares_) partitions.insert(i);
+      statuses[share] = RunTransaction(core_.clients, core_.InTransaction(), [&](Transaction& transaction) -> Status {
+        BRAID_CHECK_OK(changes->Apply(transaction, target_.collection, partitions));
+        return shares_ == 1 ? raise_floor(transaction) : Status();
+      });
     });
+    for (const Status& status : statuses) BRAID_CHECK_OK(status);
+    return shares_ == 1 ? Status() : RunTransaction(core_.clients, core_.InTransaction(), raise_floor);
   }
 
-  Status RaiseFloors(const std::vector<Target>& targets) {
-    return RunTransaction(core_.clients, core_.InTransaction(), [&](Transaction& transaction) -> Status {
-      for (const Target& target : targets) {
-        BRAID_TRY(Marks marks, Marks::LoadForChange(transaction, target.collection, {}));
-        BRAID_CHECK_OK(marks.RaiseFloor(transaction, batch_.ends));
-      }
-      return {};
-    });
+  Core& core_;
+  const Target target_;
+  const size_t shares_;
+  std::shared_future<Status> latest_;
+};
+
+// Gives each batch to all targets. While one is read, the targets work on those before it.
+class Replay {
+ public:
+  Replay(Core& core, std::vector<Target> targets, const FollowOptions& options, FollowReport& report)
+      : core_(core), options_(options), report_(report) {
+    const size_t shares = std::max<size_t>(1, core.options.workers / std::max<size_t>(1, targets.size()));
+    for (Target& target : targets) appliers_.emplace_back(core, std::move(target), shares);
+    for (TargetApplier& applier : appliers_) good_.push_back(&applier);
+  }
+
+  /// The first failure. Targets that fail are left out from then on.
+  Status Run(LogReader& reader) {
+    while (!good_.empty()) {
+      BRAID_CHECK_OK(core_.CheckStop());
+      BRAID_TRY(Batch batch, reader.Next());
+      if (batch.empty()) break;
+      Start(std::move(batch));
+      if (rounds_.size() > kRoundsAhead) FinishOldest();
+    }
+    while (!rounds_.empty()) FinishOldest();
+    return failure_;
+  }
+
+ private:
+  // Beside the batch that is read. With two, a target that is done with one need not wait for the others.
+  static constexpr size_t kRoundsAhead = 2;
+  struct Round {
+    Round() = default;
+    Round(const Round&) = delete;
+    ~Round() {
+      for (const auto& [applier, applied] : work) applied.wait();
+    }
+    Batch batch;
+    std::vector<std::pair<TargetApplier*, std::shared_future<Status>>> work;
+  };
+
+  void Start(Batch batch) {
+    Round& round = rounds_.emplace_back();
+    round.batch = std::move(batch);
+    for (TargetApplier* const applier : good_) round.work.emplace_back(applier, applier->Start(round.batch));
+  }
+
+  void FinishOldest() {
+    const Round& round = rounds_.front();
+    bool all_applied = true;
+    for (const auto& [applier, applied] : round.work) {
+      const Status& status = applied.get();
+      // Not reported once more for a batch that had begun meanwhile.
+      if (status.ok() || std::erase(good_, applier) == 0) continue;
+      all_applied = false;
+      if (failure_.ok()) failure_ = status;
+      const bool replaced = status.code() == Code::kConflictingOperationInProgress;
+      if (!replaced && options_.on_failure) options_.on_failure(applier->view(), status);
+    }
+    if (all_applied) {
+      report_.records += round.batch.records;
+      report_.payload_bytes += round.batch.payload_bytes;
+      if (options_.on_progress) options_.on_progress(report_.records);
+    }
+    rounds_.pop_front();
   }
 
   Core& core_;
   const FollowOptions& options_;
-  const Batch& batch_;
+  FollowReport& report_;
+  std::deque<TargetApplier> appliers_;
+  std::vector<TargetApplier*> good_;  // those that have not failed
+  std::deque<Round> rounds_;          // that were begun, the oldest first
+  Status failure_;
 };
 
 }  // namespace
@@ -114,22 +170,7 @@ Status FollowTargets(Core& core, std::vector<Target> targets, const FollowOption
   int64_t expected = 0;
   for (const ChainHead& head : heads) expected += head.records;
   for (Target& target : targets) target.seen = from.empty() ? std::make_shared<SeenIds>(expected) : nullptr;
-  Status failure;
-  BRAID_TRY(Batch batch, reader.Next());
-  while (!batch.empty() && !targets.empty()) {
-    BRAID_CHECK_OK(core.CheckStop());
-    // The next one is read while this one is applied.
-    std::future<Result<Batch>> next = std::async(std::launch::async, [&] { return reader.Next(); });
-    const Status applied = BatchApplier(core, options, batch).Apply(targets);
-    if (applied.ok()) {
-      report.records += batch.records;
-      report.payload_bytes += batch.payload_bytes;
-      if (options.on_progress) options.on_progress(report.records);
-    } else if (failure.ok()) {
-      failure = applied;
-    }
-    BRAID_TRY(batch, next.get());
-  }
+  const Status failure = Replay(core, std::move(targets), options, report).Run(reader);
   if (!failure.ok()) BRAID_CHECK_OK(core.CheckStop());
   for (const auto& [chain, damage] : reader.damage()) report.damage.push_back(damage);
   return failure;
