@@ -1,7 +1,9 @@
 // WriteSet: RocksDB's batch, with an index over its own bytes (change_index.h).
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/assert.h"
 #include "engine/storage/change_index.h"
@@ -15,6 +17,7 @@ namespace {
 
 constexpr size_t kLargeBytes = 256 << 10;  // a batch that may become much larger
 constexpr size_t kGrowth = 16;
+constexpr size_t kRoomMax = 64u << 20;  // beyond it batches grow by doubling
 constexpr size_t kRecordBytesMax = 16;  // what RocksDB adds to a key and a value
 
 /// A batch in memory only fails when it is out of bounds, which its own limits exclude.
@@ -33,7 +36,7 @@ struct WriteSet::Impl {
     const std::string& data = batch.Data();
     if (data.size() < kLargeBytes || data.size() + bytes <= data.capacity() || !marks.empty()) return;
     std::string larger;
-    larger.reserve(data.size() * kGrowth + bytes);
+    larger.reserve(std::max(data.size() * 2, std::min(data.size() * kGrowth, kRoomMax)) + bytes);
     larger.append(data);
     batch = rocksdb::WriteBatch(std::move(larger));
   }
