@@ -115,6 +115,19 @@ class Broker {
   }
 
   /**
+   * Makes durable queues, on the disk: the broker is stopped in good order and started again. One that is killed soon after it has
+   * made a queue may forget the queue, and with it whatever it has confirmed.
+   * @param {string[]} queues
+   */
+  async makeQueues(queues) {
+    await this.#withChannel(async (channel) => {
+      for (const queue of queues) await channel.assertQueue(queue, { durable: true });
+    });
+    await this.kill('SIGTERM');
+    await this.restart();
+  }
+
+  /**
    * Puts messages into a durable queue, which is made if it is not there. Resolves when the broker has confirmed all of them;
    * what it had not when it fails, may be there or not.
    * @param {string} queue

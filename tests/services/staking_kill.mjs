@@ -115,8 +115,7 @@ export class Rounds {
   }
 
   /** Events come through a broker; consumer, server and broker are killed while they are published and consumed. */
-  async queue(broker) {
-    const queue = `events${this.counts.rounds}`;
+  async queue(broker, queue) {
     const lines = await this.#events();
     const consumer = new Consumer([...this.#where, '--queue', broker.uri, '--queue-name', queue, '--batch', String(this.#random.between(20, 500))]);
     const published = publish(broker, queue, lines);
@@ -124,7 +123,7 @@ export class Rounds {
     for (const victim of this.#random.chance(2) ? victims.slice(1).reverse() : victims) {
       await sleep(this.#random.below(400));
       if (victim === 'server') await this.#restartServer();
-      else if (victim === 'consumer') this.counts.kills += consumer.kill();
+      else if (victim === 'consumer') this.counts.kills += await consumer.kill();
       else {
         await broker.kill();
         ++this.counts.kills;
@@ -184,9 +183,12 @@ class Consumer {
     return this.#running.said();
   }
 
-  /** 1 if there was one to kill. */
-  kill() {
-    return this.#running.child.kill('SIGKILL') ? 1 : 0;
+  /** 1 if there was one to kill; then the next one runs. */
+  async kill() {
+    const victim = this.#running;
+    if (!victim.child.kill('SIGKILL')) return 0;
+    while (this.#running === victim) await sleep(5);
+    return 1;
   }
 
   async stop() {

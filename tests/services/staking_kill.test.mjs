@@ -30,7 +30,9 @@ test('a directory: the store dies with the one who writes', () => run('directory
 test('a queue: every confirmed message counts once and the queue is empty', async () => {
   const broker = await startBroker();
   try {
-    await run('queue', third, (rounds) => rounds.queue(broker));
+    const queues = Array.from({ length: third }, (_, i) => `events${i}`);
+    await broker.makeQueues(queues);
+    await run('queue', third, (rounds) => rounds.queue(broker, queues.shift()));
   } finally {
     await broker.stop();
   }
