@@ -56,7 +56,9 @@ for (const [i, [line, expected]] of session.entries()) {
 test('mongosh starts without a warning', async () => {
   const banner = await mongosh([], 'db.runCommand({ping: 1}).ok\n');
   assert.match(banner, /Using MongoDB:\s+7\.0/);
-  assert.doesNotMatch(banner, /warning|not genuine|emulat/i);
+  // What mongosh says of the Node.js that it runs on is not about the server.
+  const ofServer = banner.replace(/Deprecation warnings:\n( +- Using mongosh with Node\.js .*\n)(?! +-)/, '');
+  assert.doesNotMatch(ofServer, /warning|not genuine|emulat/i);
 });
 
 test('mongosh --eval prints the result', async () => {
