@@ -5,8 +5,10 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/options.h>
+#include <rocksdb/perf_level.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_buffer_manager.h>
@@ -20,6 +22,7 @@
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "engine/storage/memtable.h"
 #include "engine/storage/store.h"
 
 namespace braid::storage {
@@ -61,6 +64,17 @@ class LogForwarder final : public rocksdb::Logger {
   void Logv(const char* /*format*/, va_list /*arguments*/) override {}  // without a level: not worth a line
 };
 
+/// RocksDB counts every comparison of keys for the thread that makes it, which costs more than many a comparison. Only
+/// the counts of cursors are ever read (store_cursor.cc), not those of flushes and compactions.
+class UncountedWork final : public rocksdb::EventListener {
+ public:
+  void OnFlushBegin(rocksdb::DB* /*db*/, const rocksdb::FlushJobInfo& /*job*/) override { StopCounting(); }
+  void OnCompactionBegin(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& /*job*/) override { StopCounting(); }
+
+ private:
+  static void StopCounting() { rocksdb::SetPerfLevel(rocksdb::kDisable); }
+};
+
 rocksdb::CompressionType Supported(std::initializer_list<rocksdb::CompressionType> wanted) {
   const auto have = rocksdb::GetSupportedCompressions();
   for (rocksdb::CompressionType type : wanted) {
@@ -83,6 +97,10 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
   options.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(memtables, cache);
   options.write_buffer_size = std::clamp<uint64_t>(memtables / 2, 1u << 20, 64u << 20);
   options.max_write_buffer_number = 4;
+  if (auto list = NewMemtableFactory(); list != nullptr) {
+    options.memtable_factory = std::move(list);
+    options.allow_concurrent_memtable_write = false;  // most batches have merges, of which RocksDB writes one at a time
+  }
   options.memtable_whole_key_filtering = true;  // an insert looks for its _id first, and mostly finds nothing
   options.memtable_prefix_bloom_size_ratio = 0.02;
   options.max_total_wal_size = 2 * memtables;  // bounds what a start has to replay
@@ -124,6 +142,7 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
   options.avoid_flush_during_recovery = true;
 
+  options.listeners.push_back(std::make_shared<UncountedWork>());
   options.max_bgerror_resume_count = 0;  // no retries after an error: a restart checks the files (store.h, writable)
 
   options.skip_stats_update_on_db_open = true;  // a quick start

@@ -4,6 +4,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/perf_level.h>
 #include <rocksdb/write_batch.h>
 
 #include <atomic>
@@ -164,6 +165,7 @@ Snapshot Store::TakeSnapshot() {
 Result<bool> Store::Get(std::string_view key, const Snapshot& snapshot, Buffer* out) const {
   rocksdb::DB& db = *impl_->db;
   out->impl_->slice.Reset();
+  rocksdb::SetPerfLevel(rocksdb::kDisable);
   const rocksdb::Status status = db.Get(impl_->Reading(snapshot), db.DefaultColumnFamily(), key, &out->impl_->slice);
   if (status.ok()) return true;
   if (status.IsNotFound()) return false;
@@ -193,6 +195,7 @@ Result<LogPosition> Store::Commit(WriteSet& writes) {
   AppendMark(batch, impl_->Mark());
   const size_t bytes = batch.GetDataSize();
   const LogPosition before = newest();
+  rocksdb::SetPerfLevel(rocksdb::kDisable);
   const rocksdb::Status status = impl_->db->Write({}, &batch);
   Status failure = impl_->files->failure();
   if (failure.ok()) failure = Translate(status, "cannot write the log");

@@ -3,6 +3,7 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/perf_context.h>
+#include <rocksdb/perf_level.h>
 
 #include <algorithm>
 
@@ -80,6 +81,7 @@ class StoreCursor final : public Cursor {
   // RocksDB counts for the thread; a cursor may be on another one when it moves next.
   template <typename Step>
   void Move(const Step& step) {
+    rocksdb::SetPerfLevel(rocksdb::kEnableCount);  // commits and look-ups do without: counting each comparison costs
     const rocksdb::PerfContext& counts = *rocksdb::get_perf_context();
     const uint64_t before = counts.internal_key_skipped_count + counts.internal_delete_skipped_count;
     step();
