@@ -60,7 +60,8 @@ class LockMap {
   }
 
  private:
-  static constexpr size_t kKeptSlots = 256;
+  static constexpr size_t kKeptSlots =
+      4096;  // of 16 bytes: growing again costs a large transaction more than its locks
   struct Slot {
     uint64_t key = 0;
     uint64_t value = 0;  // 0: free

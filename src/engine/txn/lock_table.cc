@@ -1,14 +1,15 @@
 #include "engine/txn/lock_table.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/assert.h"
 
 namespace braid::txn {
 
-uint64_t LockTable::HashOf(std::string_view key) { return std::hash<std::string_view>()(key); }
+uint64_t LockTable::HashOf(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
 
 void LockTable::CloseView() {
   const uint64_t before = views_.fetch_sub(1);
@@ -110,15 +111,32 @@ void LockTable::Remember(Stripe& stripe, uint64_t hash, storage::LogPosition cha
   stripe.newest = std::max(stripe.newest, changed_at);
 }
 
+// In a large transaction those of one stripe together: its lock is taken once, and its map stays in the processor's
+// cache.
 void LockTable::Unlock(LockOwner owner, std::span<const uint64_t> hashes, storage::LogPosition changed_at) {
   // Not a plain load: either this finds the view that was opened before the commit, or the view's snapshot, taken after
   // it was opened, has the commit.
   const bool remember = changed_at > 0 && !hashes.empty() && views_.fetch_add(0) > 0;
-  for (const uint64_t hash : hashes) {
-    Stripe& stripe = StripeOf(hash);
+  const auto unlock = [&](Stripe& stripe, std::span<const uint64_t> of_stripe) {
     const MutexLock lock(stripe.mu);
-    if (remember) Remember(stripe, hash, changed_at);
-    Release(stripe, owner, hash);
+    for (const uint64_t hash : of_stripe) {
+      if (remember) Remember(stripe, hash, changed_at);
+      Release(stripe, owner, hash);
+    }
+  };
+  if (hashes.size() < kStripes) {
+    for (const uint64_t& hash : hashes) unlock(StripeOf(hash), {&hash, 1});
+    return;
+  }
+  std::array<size_t, kStripes + 1> ends{};  // first the number of each, then where the next one goes
+  for (const uint64_t hash : hashes) ++ends[hash % kStripes + 1];
+  for (size_t i = 1; i <= kStripes; ++i) ends[i] += ends[i - 1];
+  std::vector<uint64_t> sorted(hashes.size());
+  for (const uint64_t hash : hashes) sorted[ends[hash % kStripes]++] = hash;
+  size_t begin = 0;
+  for (size_t i = 0; i < kStripes; ++i) {
+    if (ends[i] > begin) unlock(stripes_[i], std::span(sorted).subspan(begin, ends[i] - begin));
+    begin = ends[i];
   }
 }
 
