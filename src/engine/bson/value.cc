@@ -104,9 +104,18 @@ void View::Iterator::Read() {
   next_ = data + size;
 }
 
+// Most names differ in one of their first bytes, and are short: comparing and finding the end in one go takes less time
+// than two calls per element.
 Value View::Find(std::string_view name) const {
-  for (const Element& element : *this) {
-    if (element.name == name) return element.value;
+  for (const char* at = data_ + sizeof(int32_t); *at != '\0';) {
+    const auto type = static_cast<Type>(static_cast<uint8_t>(*at++));
+    size_t same = 0;
+    while (same < name.size() && at[same] == name[same] && at[same] != '\0') ++same;
+    const bool found = same == name.size() && at[same] == '\0';
+    const char* const data = at + same + std::strlen(at + same) + 1;
+    const uint32_t size = ValueSize(type, data);
+    if (found) return Value(type, data, size);
+    at = data + size;
   }
   return {};
 }
