@@ -174,7 +174,7 @@ std::string Amount::ToString() const {
   return negative() ? "-" + text : text;
 }
 
-void Amount::AppendTo(client::Bson& fields, const char* name) const {
+void Amount::AppendTo(client::Documents& fields, std::string_view name) const {
   std::string digits = DigitsOf(Size());
   int exponent = -kScale;
   for (; digits.size() > 1 && digits.back() == '0' && (exponent < 0 || digits.size() > kDecimalDigits); ++exponent) {
@@ -193,7 +193,7 @@ void Amount::AppendTo(client::Bson& fields, const char* name) const {
   value.low = static_cast<uint64_t>(coefficient);
   value.high = (negative() ? kSignBit : 0) | static_cast<uint64_t>(exponent + kExponentBias) << kExponentShift |
                static_cast<uint64_t>(coefficient >> 64);
-  BSON_APPEND_DECIMAL128(fields.get(), name, &value);
+  fields.Decimal(name, value);
 }
 
 }  // namespace braid::settlement::views

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "braid/status.h"
-#include "client/handles.h"
+#include "client/documents.h"
 
 namespace braid::settlement::views {
 
@@ -31,7 +31,7 @@ class Amount {
   /// One spelling for each value, so that equal balances are equal bytes: a Decimal128 if that has it exactly, with no
   /// zeros at the end of a fraction, no exponent for an integer of up to 34 digits and no negative zero; else a string
   /// as of ToString().
-  void AppendTo(client::Bson& fields, const char* name) const;
+  void AppendTo(client::Documents& fields, std::string_view name) const;
 
  private:
   static constexpr size_t kWords = 6;

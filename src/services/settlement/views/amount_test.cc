@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "base/testing/testing.h"
 #include "client/fields.h"
+#include "client/handles.h"
 
 namespace braid::settlement::views {
 namespace {
@@ -21,15 +22,18 @@ Amount Sum(std::initializer_list<std::string_view> terms) {
 
 // As it is stored: a Decimal128's text, or a string's in quotation marks.
 std::string Stored(const Amount& amount) {
-  client::Bson document;
-  amount.AppendTo(document, "x");
-  const auto read = Amount::Read(*document.get(), "x");
+  client::Documents documents;
+  documents.Begin();
+  amount.AppendTo(documents, "x");
+  documents.End();
+  const bson_t* const document = documents.All().front();
+  const auto read = Amount::Read(*document, "x");
   EXPECT_OK(read);
   EXPECT_EQ(read.value_or(Amount()), amount);
   bson_iter_t field;
   bson_decimal128_t decimal;
-  bson_iter_init_find(&field, document.get(), "x");
-  if (!bson_iter_decimal128(&field, &decimal)) return StrCat("'", client::TextOf(document.get(), "x"), "'");
+  bson_iter_init_find(&field, document, "x");
+  if (!bson_iter_decimal128(&field, &decimal)) return StrCat("'", client::TextOf(document, "x"), "'");
   char text[BSON_DECIMAL128_STRING];
   bson_decimal128_to_string(&decimal, text);
   return text;

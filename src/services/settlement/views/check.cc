@@ -18,7 +18,7 @@ namespace {
 /// The expected contents of a view, from the log alone.
 class Recount {
  public:
-  using OnDocument = std::function<void(const std::string& id, const client::Bson& document)>;
+  using OnDocument = std::function<void(const std::string& id, std::string_view document)>;
 
   static std::unique_ptr<Recount> Make(View view);
   virtual ~Recount() = default;
@@ -42,12 +42,14 @@ class RecountOf final : public Recount {
   }
 
   void ForEach(const OnDocument& each) const override {
-    client::Bson document;
+    client::Documents document;
     for (const auto& [id, row] : rows_) {
       document.Clear();
+      document.Begin();
       document.Text("_id", id);
       Kind::Write(row, document);
-      each(id, document);
+      document.End();
+      each(id, document[0]);
     }
   }
 
@@ -162,12 +164,10 @@ class Checking {
         left;  // _id to document; those without an expected counterpart remain
     for (const std::string& bytes : found_) left.emplace(IdOf(bytes), bytes);
     if (left.size() != found_.size()) Differs("", "an _id that is a string", "documents with another _id");
-    recount.ForEach([&](const std::string& id, const Bson& document) {
+    recount.ForEach([&](const std::string& id, std::string_view document) {
       const auto place = left.find(id);
       const std::string_view found = place == left.end() ? std::string_view() : place->second;
-      if (found != BytesOf(document.get())) {
-        Differs(id, JsonOf(BytesOf(document.get())), found.empty() ? "" : JsonOf(found));
-      }
+      if (found != document) Differs(id, JsonOf(document), found.empty() ? "" : JsonOf(found));
       if (place != left.end()) left.erase(place);
     });
     for (const auto& [id, bytes] : left) Differs(std::string(id), "", JsonOf(bytes));

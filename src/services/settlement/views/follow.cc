@@ -37,30 +37,45 @@ Result<Positions> LowestFloor(Core& core, const std::vector<Target>& targets) {
 // because neighbouring documents are written together.
 class TargetApplier {
  public:
-  TargetApplier(Core& core, Target target, size_t shares) : core_(core), target_(std::move(target)), shares_(shares) {
+  TargetApplier(Core& core, Target target, size_t shares, std::unique_ptr<SeenIds> seen)
+      : core_(core), target_(std::move(target)), shares_(shares) {
     BRAID_ASSERT(shares_ >= 1 && shares_ <= kPartitions);
+    memory_.seen = std::move(seen);
   }
 
   View view() const { return target_.view; }
 
-  /// Begins to apply the batch as soon as the one before is applied. The result is the first failure of all batches so
-  /// far: after it nothing more is applied. The batch and the applier must outlive the work.
-  std::shared_future<Status> Start(const Batch& batch) {
-    latest_ = std::async(std::launch::async, [this, &batch, before = std::move(latest_)]() mutable {
+  /// Begins to apply the batch as soon as the one before is applied; some views take several together. The result is
+  /// the first failure of all batches so far: after it nothing more is applied. The applier must outlive the work.
+  std::shared_future<Status> Start(std::shared_ptr<const Batch> batch) {
+    return Continue([this, batch = std::move(batch)] {
+      if (changes_ == nullptr) changes_ = ViewChanges::Make(target_.view, memory_);
+      changes_->Add(batch);
+      return changes_->full() ? Apply() : Status();
+    });
+  }
+  /// Applies whatever is waiting for a further batch.
+  std::shared_future<Status> Finish() {
+    return Continue([this] { return changes_ == nullptr ? Status() : Apply(); });
+  }
+
+ private:
+  template <typename Work>
+  std::shared_future<Status> Continue(const Work& work) {
+    latest_ = std::async(std::launch::async, [work, before = std::move(latest_)]() mutable {
                 const std::shared_future<Status> earlier = std::move(before);  // it ends with this call
                 BRAID_CHECK_OK(earlier.valid() ? earlier.get() : Status());
-                return Apply(batch);
+                return Status(work());
               }).share();
     return latest_;
   }
 
- private:
-  Status Apply(const Batch& batch) {
-    const std::unique_ptr<ViewChanges> changes = ViewChanges::Make(target_.view, batch, target_.seen.get());
-    BRAID_ASSERT(changes != nullptr);
+  Status Apply() {
+    const std::unique_ptr<ViewChanges> changes = std::move(changes_);
+    BRAID_ASSERT(!changes->empty());
     const auto raise_floor = [&](Transaction& transaction) -> Status {
       BRAID_TRY(Marks marks, Marks::LoadForChange(transaction, target_.collection, {}));
-      return marks.RaiseFloor(transaction, batch.ends);
+      return marks.RaiseFloor(transaction, changes->ends());
     };
     std::vector<Status> statuses(shares_);
     core_.workers.Run(shares_, [&](size_t share) {
@@ -70,6 +85,7 @@ class TargetApplier {
         BRAID_CHECK_OK(changes->Apply(transaction, target_.collection, partitions));
         return shares_ == 1 ? raise_floor(transaction) : Status();
       });
+      if (statuses[share].ok()) changes->Committed(partitions);
     });
     for (const Status& status : statuses) BRAID_CHECK_OK(status);
     return shares_ == 1 ? Status() : RunTransaction(core_.clients, core_.InTransaction(), raise_floor);
@@ -78,16 +94,22 @@ class TargetApplier {
   Core& core_;
   const Target target_;
   const size_t shares_;
+  // Of the work, of which there is one at a time.
+  RowMemory memory_;
+  std::unique_ptr<ViewChanges> changes_;  // that wait for a further batch; null if there are none
   std::shared_future<Status> latest_;
 };
 
 // Gives each batch to all targets. While one is read, the targets work on those before it.
 class Replay {
  public:
-  Replay(Core& core, std::vector<Target> targets, const FollowOptions& options, FollowReport& report)
+  /// `ids`: how many a view may have, if the log is read from its first record on; 0 otherwise.
+  Replay(Core& core, std::vector<Target> targets, int64_t ids, const FollowOptions& options, FollowReport& report)
       : core_(core), options_(options), report_(report) {
     const size_t shares = std::max<size_t>(1, core.options.workers / std::max<size_t>(1, targets.size()));
-    for (Target& target : targets) appliers_.emplace_back(core, std::move(target), shares);
+    for (Target& target : targets) {
+      appliers_.emplace_back(core, std::move(target), shares, ids > 0 ? std::make_unique<SeenIds>(ids) : nullptr);
+    }
     for (TargetApplier& applier : appliers_) good_.push_back(&applier);
   }
 
@@ -97,9 +119,10 @@ class Replay {
       BRAID_CHECK_OK(core_.CheckStop());
       BRAID_TRY(Batch batch, reader.Next());
       if (batch.empty()) break;
-      Start(std::move(batch));
+      Start(std::make_shared<const Batch>(std::move(batch)));
       if (rounds_.size() > kRoundsAhead) FinishOldest();
     }
+    Start(nullptr);
     while (!rounds_.empty()) FinishOldest();
     return failure_;
   }
@@ -113,14 +136,16 @@ class Replay {
     ~Round() {
       for (const auto& [applier, applied] : work) applied.wait();
     }
-    Batch batch;
+    std::shared_ptr<const Batch> batch;  // null: the end
     std::vector<std::pair<TargetApplier*, std::shared_future<Status>>> work;
   };
 
-  void Start(Batch batch) {
+  void Start(std::shared_ptr<const Batch> batch) {
     Round& round = rounds_.emplace_back();
     round.batch = std::move(batch);
-    for (TargetApplier* const applier : good_) round.work.emplace_back(applier, applier->Start(round.batch));
+    for (TargetApplier* const applier : good_) {
+      round.work.emplace_back(applier, round.batch == nullptr ? applier->Finish() : applier->Start(round.batch));
+    }
   }
 
   void FinishOldest() {
@@ -135,9 +160,9 @@ class Replay {
       const bool replaced = status.code() == Code::kConflictingOperationInProgress;
       if (!replaced && options_.on_failure) options_.on_failure(applier->view(), status);
     }
-    if (all_applied) {
-      report_.records += round.batch.records;
-      report_.payload_bytes += round.batch.payload_bytes;
+    if (all_applied && round.batch != nullptr) {
+      report_.records += round.batch->records;
+      report_.payload_bytes += round.batch->payload_bytes;
       if (options_.on_progress) options_.on_progress(report_.records);
     }
     rounds_.pop_front();
@@ -169,8 +194,8 @@ Status FollowTargets(Core& core, std::vector<Target> targets, const FollowOption
   BRAID_CHECK_OK(reader.Start(from, heads, options.stop_before));
   int64_t expected = 0;
   for (const ChainHead& head : heads) expected += head.records;
-  for (Target& target : targets) target.seen = from.empty() ? std::make_shared<SeenIds>(expected) : nullptr;
-  const Status failure = Replay(core, std::move(targets), options, report).Run(reader);
+  const int64_t ids = from.empty() ? expected : 0;
+  const Status failure = Replay(core, std::move(targets), ids, options, report).Run(reader);
   if (!failure.ok()) BRAID_CHECK_OK(core.CheckStop());
   for (const auto& [chain, damage] : reader.damage()) report.damage.push_back(damage);
   return failure;

@@ -30,8 +30,7 @@ struct Core {
 struct Target {
   View view;
   int64_t generation = 0;
-  std::string collection;         ///< that has the documents
-  std::shared_ptr<SeenIds> seen;  ///< FollowTargets() sees to it
+  std::string collection;  ///< that has the documents
 };
 
 /// Applies the log from the targets' marks to the chains' heads and adds to the report. If a target fails, the others

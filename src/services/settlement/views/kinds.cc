@@ -1,9 +1,9 @@
 #include "services/settlement/views/kinds.h"
 
-#include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
-#include <functional>
+#include <charconv>
 #include <iterator>
 #include <tuple>
 
@@ -23,10 +23,21 @@ int64_t TimeOf(const bson_t& document) {
 }
 
 // Prices and quantities keep their spelling: 1.50 is not 1.5. The log has only values that fit, see Decimal.
-void AppendDecimal(client::Bson& fields, const char* name, std::string_view text) {
+void AppendDecimal(client::Documents& fields, std::string_view name, std::string_view text) {
   bson_decimal128_t value{};
   bson_decimal128_from_string_w_len(text.data(), static_cast<int>(text.size()), &value);
-  BSON_APPEND_DECIMAL128(fields.get(), name, &value);
+  fields.Decimal(name, value);
+}
+
+uint64_t HashOfText(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
+
+// With zeros in front, if it has fewer digits. Formatting by a pattern takes several times as long.
+void AppendNumber(std::string& text, uint64_t number, size_t digits_min) {
+  char digits[20];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
+  const auto length = static_cast<size_t>(end - digits);
+  if (length < digits_min) text.append(digits_min - length, '0');
+  text.append(digits, length);
 }
 
 // The update with the highest rank stays, in whatever order chains are applied. A source should not give two outputs
@@ -49,7 +60,7 @@ OrderFields FieldsOf(const Orders::Row& row) { return {row.user, row.symbol, row
 
 auto Rank(const OrderFields& order) { return std::tuple(order.sequence, order.symbol, order.user, order.status); }
 
-void WriteOrder(const OrderFields& order, client::Bson& fields) {
+void WriteOrder(const OrderFields& order, client::Documents& fields) {
   fields.Text("user_id", order.user)
       .Integer("symbol_id", order.symbol)
       .Text("status", order.status)
@@ -65,7 +76,7 @@ struct BalanceFields {
   int64_t at_ms;
 };
 
-void WriteBalance(const BalanceFields& row, client::Bson& fields) {
+void WriteBalance(const BalanceFields& row, client::Documents& fields) {
   fields.Text("user_id", row.user).Text("asset", row.asset);
   row.balance.AppendTo(fields, "balance");
   fields.Integer("seq", row.sequence).Date("at", row.at_ms);
@@ -97,18 +108,20 @@ Status Balances::Fold(const Effect& effect, Row& row) {
   return {};
 }
 
-void Balances::Write(const Row& row, client::Bson& fields) {
+void Balances::Write(const Row& row, client::Documents& fields) {
   WriteBalance({row.user, row.asset, row.balance, row.sequence, row.at_ms}, fields);
 }
 
 uint64_t Balances::HashOf(const Effect& effect) {
-  const std::hash<std::string_view> hash;
-  return hash(effect.event->user_id) * 31 + hash(effect.event->asset);
+  return HashOfText(effect.event->user_id) * 31 + HashOfText(effect.event->asset);
 }
 
 // Sums are exact, so that it does not matter in which order the deltas are added.
 bool Balances::Add(const Effect& effect, Sum& sum) {
-  if (sum.event == nullptr) sum.event = effect.event;
+  if (sum.sequence == 0) {
+    sum.user = effect.event->user_id;
+    sum.asset = effect.event->asset;
+  }
   const auto delta = Amount::Parse(effect.event->delta);
   if (!delta.ok()) return false;
   sum.amount += *delta;
@@ -120,16 +133,16 @@ bool Balances::Add(const Effect& effect, Sum& sum) {
 bool Balances::Apply(const Sum& sum, Row& row) {
   if (!row.problem.ok()) return false;
   if (row.sequence == 0) {
-    row.user = sum.event->user_id;
-    row.asset = sum.event->asset;
+    row.user = sum.user;
+    row.asset = sum.asset;
   }
   row.balance += sum.amount;
   std::tie(row.sequence, row.at_ms) = std::max(std::tuple(row.sequence, row.at_ms), {sum.sequence, sum.at_ms});
   return true;
 }
 
-void Balances::Write(const Sum& sum, client::Bson& fields) {
-  WriteBalance({sum.event->user_id, sum.event->asset, sum.amount, sum.sequence, sum.at_ms}, fields);
+void Balances::Write(const Sum& sum, client::Documents& fields) {
+  WriteBalance({sum.user, sum.asset, sum.amount, sum.sequence, sum.at_ms}, fields);
 }
 
 Balances::Row Balances::Read(const bson_t& document) {
@@ -144,12 +157,17 @@ Balances::Row Balances::Read(const bson_t& document) {
 
 void Trades::MakeId(const Item& item, size_t index, std::string& id) {
   MakeKey(item, id);
-  fmt::format_to(std::back_inserter(id), ":{}", index);
+  id += ':';
+  AppendNumber(id, index, 1);
 }
 
 void Trades::MakeKey(const Item& item, std::string& key) {
   key.clear();
-  fmt::format_to(std::back_inserter(key), "{}:{:019}", item.chain, item.sequence);
+  if (item.chain < 0) key += '-';
+  AppendNumber(key, item.chain < 0 ? -static_cast<uint64_t>(item.chain) : static_cast<uint64_t>(item.chain), 1);
+  key += ':';
+  BRAID_ASSERT(item.sequence >= 0);
+  AppendNumber(key, static_cast<uint64_t>(item.sequence), 19);
 }
 
 Status Trades::Fold(const Effect& effect, Row& row) {
@@ -167,7 +185,7 @@ Status Trades::Fold(const Effect& effect, Row& row) {
 
 namespace {
 
-void WriteTrade(const TradeEffect& trade, int64_t sequence, int64_t at_ms, client::Bson& fields) {
+void WriteTrade(const TradeEffect& trade, int64_t sequence, int64_t at_ms, client::Documents& fields) {
   fields.Text("trade_id", trade.trade_id).Integer("symbol_id", trade.symbol_id).Integer("seq", sequence);
   fields.Date("at", at_ms);
   AppendDecimal(fields, "price", trade.price);
@@ -177,11 +195,11 @@ void WriteTrade(const TradeEffect& trade, int64_t sequence, int64_t at_ms, clien
 
 }  // namespace
 
-void Trades::Write(const TradeEffect& trade, const Item& item, client::Bson& fields) {
+void Trades::Write(const TradeEffect& trade, const Item& item, client::Documents& fields) {
   WriteTrade(trade, item.sequence, item.at_ms, fields);
 }
 
-void Trades::Write(const Row& row, client::Bson& fields) {
+void Trades::Write(const Row& row, client::Documents& fields) {
   WriteTrade(Effects::Of(row.trade), row.sequence, row.at_ms, fields);
 }
 
@@ -197,11 +215,9 @@ Status Orders::Fold(const Effect& effect, Row& row) {
   return {};
 }
 
-void Orders::Write(const Row& row, client::Bson& fields) { WriteOrder(FieldsOf(row), fields); }
+void Orders::Write(const Row& row, client::Documents& fields) { WriteOrder(FieldsOf(row), fields); }
 
-uint64_t Orders::HashOf(const Effect& effect) {
-  return std::hash<std::string_view>()(effect.item->effects.order_update->order_id);
-}
+uint64_t Orders::HashOf(const Effect& effect) { return HashOfText(effect.item->effects.order_update->order_id); }
 
 bool Orders::Add(const Effect& effect, Sum& sum) {
   if (sum.item == nullptr || Rank(FieldsOf(*effect.item)) > Rank(FieldsOf(*sum.item))) sum.item = effect.item;
@@ -210,7 +226,7 @@ bool Orders::Add(const Effect& effect, Sum& sum) {
 
 bool Orders::Apply(const Sum& sum, Row& row) { return Fold({sum.item}, row).ok(); }
 
-void Orders::Write(const Sum& sum, client::Bson& fields) { WriteOrder(FieldsOf(*sum.item), fields); }
+void Orders::Write(const Sum& sum, client::Documents& fields) { WriteOrder(FieldsOf(*sum.item), fields); }
 
 Orders::Row Orders::Read(const bson_t& document) {
   return {.user = Text(document, "user_id"),

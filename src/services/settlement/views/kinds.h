@@ -6,23 +6,24 @@
 //   ForEach(item, call)  calls call(key, id, effect) for each effect of an output; the key decides on the partition,
 //                        and the id is only there during the call
 //   Fold(effect, row)    the row after the effect; a new row is Row()
-//   Write(row, bson)     the fields without _id;  Read(document) the row again
+//   Write(row, fields)   the fields without _id;  Read(document) the row again
 // and those whose documents change more than once
-//   Sum                  the effects of one batch on one document; points into the batch
+//   Sum                  the effects of one batch on one document; may point into the batch
 //   EachEffect(item, call)  as ForEach, without the names
 //   HashOf(effect), IsOf(effect, sum)  which document it is of, without making its id
 //   Names(effect, id)    makes the id and returns the key that decides on the partition
 //   Add(effect, sum), Apply(sum, row)  what Fold() does effect by effect. False where Fold() would fail, which is then
 //                        asked for the reason
-//   Write(sum, bson)     as Write() of the row after Apply() to a new one
+//   Write(sum, fields)   as Write() of the row after Apply() to a new one
+//   kIsMetAgain          most documents of a batch are those of the batches before
 // Trades are read and folded only by a recount: no document is ever changed twice.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "client/documents.h"
 #include "client/fields.h"
-#include "client/handles.h"
 #include "services/settlement/effects.h"
 #include "services/settlement/views/amount.h"
 #include "services/settlement/views/log_reader.h"
@@ -30,6 +31,7 @@
 namespace braid::settlement::views {
 
 struct Balances {
+  static constexpr bool kIsMetAgain = true;
   struct Row {
     std::string user;
     std::string asset;
@@ -43,7 +45,8 @@ struct Balances {
     const BalanceEffect* event;
   };
   struct Sum {
-    const BalanceEffect* event = nullptr;  // the first
+    std::string user;  // copies, because every event is compared with them: the texts in the batch are far apart
+    std::string asset;
     Amount amount;
     int64_t sequence = 0;
     int64_t at_ms = 0;
@@ -54,7 +57,7 @@ struct Balances {
   }
   static uint64_t HashOf(const Effect& effect);
   static bool IsOf(const Effect& effect, const Sum& sum) {
-    return effect.event->user_id == sum.event->user_id && effect.event->asset == sum.event->asset;
+    return effect.event->user_id == sum.user && effect.event->asset == sum.asset;
   }
   static std::string_view Names(const Effect& effect, std::string& id) {
     MakeId(*effect.event, id);
@@ -62,7 +65,7 @@ struct Balances {
   }
   static bool Add(const Effect& effect, Sum& sum);
   static bool Apply(const Sum& sum, Row& row);
-  static void Write(const Sum& sum, client::Bson& fields);
+  static void Write(const Sum& sum, client::Documents& fields);
 
   static void MakeId(const BalanceEffect& event, std::string& id);
   template <typename Call>
@@ -74,7 +77,7 @@ struct Balances {
     }
   }
   static Status Fold(const Effect& effect, Row& row);
-  static void Write(const Row& row, client::Bson& fields);
+  static void Write(const Row& row, client::Documents& fields);
   static Row Read(const bson_t& document);
 };
 
@@ -102,11 +105,12 @@ struct Trades {
     }
   }
   static Status Fold(const Effect& effect, Row& row);
-  static void Write(const TradeEffect& trade, const Item& item, client::Bson& fields);
-  static void Write(const Row& row, client::Bson& fields);
+  static void Write(const TradeEffect& trade, const Item& item, client::Documents& fields);
+  static void Write(const Row& row, client::Documents& fields);
 };
 
 struct Orders {
+  static constexpr bool kIsMetAgain = false;
   struct Row {
     std::string user;
     int64_t symbol = 0;
@@ -133,7 +137,7 @@ struct Orders {
   }
   static bool Add(const Effect& effect, Sum& sum);
   static bool Apply(const Sum& sum, Row& row);
-  static void Write(const Sum& sum, client::Bson& fields);
+  static void Write(const Sum& sum, client::Documents& fields);
 
   template <typename Call>
   static void ForEach(const Item& item, const Call& call) {
@@ -142,7 +146,7 @@ struct Orders {
     call(id, id, Effect{&item});
   }
   static Status Fold(const Effect& effect, Row& row);
-  static void Write(const Row& row, client::Bson& fields);
+  static void Write(const Row& row, client::Documents& fields);
   static Row Read(const bson_t& document);
 };
 

@@ -101,6 +101,58 @@ TEST_P(ReplayTest, WhatCannotBeStoredIsNotLookedFor) {
   ExpectModel(*views, model);
 }
 
+// The balances that a run has written itself are known to it.
+TEST_P(ReplayTest, ABalanceIsReadOnceInARun) {
+  ViewsOptions options = Options(1);
+  options.batch_records_max = 10;
+  const auto views = Open(options);
+  std::vector<Output> outputs;
+  Model model;
+  const auto apply = [&](int64_t first, const auto& user_of) {
+    outputs.clear();
+    for (int64_t i = first; i < first + 100; ++i) {
+      Output& output = outputs.emplace_back();
+      output.output_seq = i;
+      output.balance_events.push_back({{user_of(i)}, "USDT", "0.50000000", "x"});
+    }
+    Append(views->chains(), outputs, model);
+    const int64_t before = Count("query");
+    FollowAll(*views);
+    ExpectModel(*views, model);
+    return Count("query") - before;
+  };
+  const int64_t without = apply(1, [](int64_t i) { return StrCat("u", i); });  // none of which is looked for
+  EXPECT_EQ(apply(101, [](int64_t i) { return StrCat("w", i % 3); }), without + 1);
+}
+
+// What a run knows of balances is no longer true once another process has applied outputs beyond it.
+TEST_P(ReplayTest, BalancesOfAnotherProcessAreReadAgain) {
+  ViewsOptions options = Options();
+  options.batch_records_max = 10;
+  const auto views = Open(options);
+  const auto other = Open(options);
+  std::vector<Output> outputs;
+  Model model;
+  for (int64_t i = 1; i <= 300; ++i) {
+    Output& output = outputs.emplace_back();
+    output.output_seq = i;
+    output.balance_events.push_back({{StrCat("u", i % 3)}, "USDT", "0.50000000", "x"});
+  }
+  Append(views->chains(), outputs, model);
+  bool ahead = false;
+  FollowOptions follow;
+  follow.on_progress = [&](int64_t applied) {
+    if (std::exchange(ahead, true)) return;
+    ASSERT_LT(applied, 100);
+    FollowOptions half;
+    half.stop_before = {{0, 151}};
+    ASSERT_OK(other->Follow(half));
+  };
+  ASSERT_OK(views->Follow(follow));
+  EXPECT_TRUE(ahead);
+  ExpectModel(*views, model);
+}
+
 // An order that comes again is found, whether it is in the same batch, in another one, or was applied by somebody else.
 TEST_P(ReplayTest, AnOrderThatComesAgainIsFound) {
   ViewsOptions options = Options();
