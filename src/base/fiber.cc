@@ -1,8 +1,10 @@
 #include "base/fiber.h"
 
+#include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -18,8 +20,8 @@ namespace context = boost::context;
 
 // Memory is only used as far as the stack grows. A sanitizer makes the frames of functions several times as large.
 constexpr size_t kStackBytes = kSanitized ? 32u << 20 : 2u << 20;
-// Under a sanitizer no stack ends (SwitchNotes).
-constexpr size_t kIdleStacksMax = kSanitized ? SIZE_MAX : 64;
+// Kept even if nobody has needed them for a while. Under a sanitizer no stack ends (SwitchNotes).
+constexpr size_t kIdleStacksKept = kSanitized ? SIZE_MAX : 64;
 
 context::stack_context Allocate() { return context::protected_fixedsize_stack(kStackBytes).allocate(); }
 
@@ -81,7 +83,8 @@ struct Fiber::Stack {
 
 thread_local Fiber::Stack* Fiber::Stack::current = nullptr;
 
-// Stacks that are not in use.
+// Stacks that are not in use. Mapping a stack and its first pages costs more than most requests, so that all stay until
+// it is seen that fewer would have been enough.
 class Fiber::Stacks {
  public:
   static Stacks& Instance() {
@@ -94,23 +97,43 @@ class Fiber::Stacks {
       if (!idle_.empty()) {
         Stack* stack = idle_.back().release();
         idle_.pop_back();
+        least_ = std::min(least_, idle_.size());
         return stack;
       }
+      least_ = 0;
     }
     return new Stack();
   }
   void Return(Stack* stack) {
     std::unique_ptr<Stack> owned(stack);
     const MutexLock lock(mu_);
-    if (idle_.size() < kIdleStacksMax) idle_.push_back(std::move(owned));
+    idle_.push_back(std::move(owned));
+  }
+  void FreeUnused() {
+    std::vector<std::unique_ptr<Stack>> unused;  // destroyed without the lock
+    const MutexLock lock(mu_);
+    if (least_ > kIdleStacksKept) {  // the front ones, because the newest are taken first
+      const auto end = idle_.begin() + static_cast<ptrdiff_t>(least_ - kIdleStacksKept);
+      unused.assign(std::move_iterator(idle_.begin()), std::move_iterator(end));
+      idle_.erase(idle_.begin(), end);
+    }
+    least_ = idle_.size();
+  }
+  size_t idle() {
+    const MutexLock lock(mu_);
+    return idle_.size();
   }
 
  private:
   Mutex mu_;
   std::vector<std::unique_ptr<Stack>> idle_ BRAID_GUARDED_BY(mu_);
+  size_t least_ BRAID_GUARDED_BY(mu_) = 0;  // how many were idle at the least, since FreeUnused()
 };
 
 Fiber::~Fiber() { BRAID_ASSERT(stack_ == nullptr); }
+
+void Fiber::FreeUnusedStacks() { Stacks::Instance().FreeUnused(); }
+size_t Fiber::idle_stacks() { return Stacks::Instance().idle(); }
 
 bool Fiber::Run(const std::function<void()>& body, const Turn& turn) {
   BRAID_ASSERT(stack_ == nullptr);

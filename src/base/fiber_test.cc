@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/sanitized.h"
 
 namespace braid {
 namespace {
@@ -201,6 +202,38 @@ TEST(FiberTest, ManyFibersWaitOnFewThreads) {
     while (ended < kFibers) std::this_thread::yield();
   }
   EXPECT_EQ(passed, static_cast<int>(kFibers) * kRounds);
+}
+
+// A load of many fibers keeps their stacks, and what follows does without most of them.
+TEST(FiberTest, StacksStayAsLongAsTheyAreNeeded) {
+  constexpr size_t kFibers = 400;  // more than any other test
+  const auto run_all = [] {
+    std::vector<Parking> parkings(kFibers);
+    std::vector<std::function<void()>> bodies(kFibers);
+    std::vector<std::unique_ptr<Fiber>> fibers;
+    for (size_t i = 0; i < kFibers; ++i) {
+      bodies[i] = [&, i] { parkings[i].Park(); };
+      fibers.push_back(std::make_unique<Fiber>([] {}));
+      EXPECT_FALSE(fibers[i]->Run(bodies[i], kTurn));
+    }
+    for (size_t i = 0; i < kFibers; ++i) {
+      parkings[i].Unpark();
+      EXPECT_TRUE(fibers[i]->Resume(kTurn));
+    }
+  };
+  run_all();
+  Fiber::FreeUnusedStacks();
+  run_all();
+  const size_t idle = Fiber::idle_stacks();
+  EXPECT_GE(idle, kFibers);
+  Fiber::FreeUnusedStacks();
+  EXPECT_EQ(Fiber::idle_stacks(), idle);  // all were needed since the last time
+  Fiber::FreeUnusedStacks();
+  if (kSanitized) {
+    EXPECT_EQ(Fiber::idle_stacks(), idle);  // a sanitizer does not forget a stack
+  } else {
+    EXPECT_LE(Fiber::idle_stacks(), kFibers / 2);
+  }
 }
 
 }  // namespace

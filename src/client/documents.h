@@ -97,8 +97,8 @@ class Documents {
     return at + 1 + key.size() + 1;
   }
 
-  std::string space_;  // its size is the room that there is; what is used comes first
-  size_t size_ = 0;    // used
+  std::string space_;         // its size is the room that there is; what is used comes first
+  size_t size_ = 0;           // used
   std::vector<size_t> open_;  // where each unfinished document begins, the outermost first
   std::vector<size_t> ends_;
   std::vector<bson_t> views_;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/descriptors.h"
+#include "base/fiber.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "engine/bson/builder.h"
@@ -85,6 +86,7 @@ void Janitor::Sweep() {
   for (const auto& [lsid, number] : parts_.transactions.Sweep()) parts_.cursors.KillTransaction(lsid, number);
   parts_.snapshots.Sweep();
   parts_.store->Reclaim();
+  Fiber::FreeUnusedStacks();
 }
 
 void Janitor::Loop() {

@@ -152,7 +152,8 @@ class List {
     Node* last_before;
     Node* first_behind;  // or equal; null at the end
   };
-  // Both as one walk has found them: when it ends, the writer may have put nodes between them, before the key or behind.
+  // Both as one walk has found them: when it ends, the writer may have put nodes between them, before the key or
+  // behind.
   Place Find(const EntryKey& key) const {
     Place place{.last_before = head_, .first_behind = nullptr};
     for (int level = levels_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
@@ -221,7 +222,9 @@ class Memtable final : public rocksdb::MemTableRep {
     const char* key() const override { return node_->entry(); }
     void Next() override { node_ = node_->Next(0); }
     void Prev() override { node_ = list_.NodeBefore(node_->key()); }
-    void Seek(const rocksdb::Slice& key, const char* entry) override { node_ = list_.FirstNotBefore(KeyOf(key, entry)); }
+    void Seek(const rocksdb::Slice& key, const char* entry) override {
+      node_ = list_.FirstNotBefore(KeyOf(key, entry));
+    }
     void SeekForPrev(const rocksdb::Slice& key, const char* entry) override {
       const EntryKey target = KeyOf(key, entry);
       node_ = list_.FirstNotBefore(target);

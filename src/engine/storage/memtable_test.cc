@@ -76,11 +76,15 @@ class MemtableTest : public testing::Test {
       const auto behind = model.lower_bound(key);
       cursor->Seek(key);
       ASSERT_EQ(cursor->Valid(), behind != model.end());
-      if (behind != model.end()) { EXPECT_EQ(cursor->key().ToString(), behind->first); }
+      if (behind != model.end()) {
+        EXPECT_EQ(cursor->key().ToString(), behind->first);
+      }
       const auto after = model.upper_bound(key);
       cursor->SeekForPrev(key);
       ASSERT_EQ(cursor->Valid(), after != model.begin());
-      if (after != model.begin()) { EXPECT_EQ(cursor->key().ToString(), std::prev(after)->first); }
+      if (after != model.begin()) {
+        EXPECT_EQ(cursor->key().ToString(), std::prev(after)->first);
+      }
     }
   }
 
@@ -133,7 +137,9 @@ TEST_F(MemtableTest, GivesWhatAMapGives) {
 TEST_F(MemtableTest, ReadersBesideTheWriterSeeACompleteList) {
   constexpr int kKeys = 100'000;
   constexpr int kInOrder = 50;  // keys that follow each other
-  const auto key_of = [](int i) { return StrCat(i % kInOrder < kInOrder / 2 ? "a" : "b", 1'000'000 + i * 7919 % kKeys); };
+  const auto key_of = [](int i) {
+    return StrCat(i % kInOrder < kInOrder / 2 ? "a" : "b", 1'000'000 + i * 7919 % kKeys);
+  };
   std::atomic<int> written = 0;
   std::vector<std::thread> readers;
   for (int r = 0; r < 3; ++r) {
