@@ -38,9 +38,10 @@ std::vector<const bson_t*> Documents::All() {
   all.reserve(ends_.size());
   for (size_t i = 0; i < ends_.size(); ++i) {
     const std::string_view document = (*this)[i];
-    const bool ok = bson_init_static(&views_[i], reinterpret_cast<const uint8_t*>(document.data()), document.size());
+    const bool ok =
+        bson_init_static(&views_[i].bson, reinterpret_cast<const uint8_t*>(document.data()), document.size());
     BRAID_ASSERT(ok);
-    all.push_back(&views_[i]);
+    all.push_back(&views_[i].bson);
   }
   return all;
 }

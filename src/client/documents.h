@@ -101,7 +101,10 @@ class Documents {
   size_t size_ = 0;           // used
   std::vector<size_t> open_;  // where each unfinished document begins, the outermost first
   std::vector<size_t> ends_;
-  std::vector<bson_t> views_;
+  struct View {  // as an argument of a template, bson_t alone would lose its alignment
+    bson_t bson;
+  };
+  std::vector<View> views_;
 };
 
 }  // namespace braid::client
