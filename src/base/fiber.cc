@@ -1,6 +1,10 @@
 #include "base/fiber.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <cstdint>
@@ -29,8 +33,8 @@ context::stack_context Allocate() { return context::protected_fixedsize_stack(kS
 
 // A stack and the loop on it that runs the bodies of fibers. `caller` is the thread's own stack while this one runs.
 struct Fiber::Stack {
-  explicit Stack(const context::stack_context& memory = Allocate())
-      : notes(static_cast<const char*>(memory.sp) - memory.size, memory.size) {
+  explicit Stack(const context::stack_context& allocated = Allocate())
+      : memory(allocated), notes(static_cast<const char*>(memory.sp) - memory.size, memory.size) {
     self = context::fiber(std::allocator_arg, context::preallocated(memory.sp, memory.size, memory),
                           context::protected_fixedsize_stack(kStackBytes), [this](context::fiber&& from) {
                             notes.AtStack();
@@ -72,8 +76,19 @@ struct Fiber::Stack {
     if (work != nullptr) work->Enter();
   }
 
+  // Gives the memory back that only deep recursion uses. While nothing runs on the stack.
+  void ForgetDepths() {
+    if (kSanitized) return;
+    constexpr size_t kShallowBytes = 64 << 10;
+    const auto guard_bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    char* const bottom = static_cast<char*>(memory.sp) - memory.size + guard_bytes;
+    const int failed = ::madvise(bottom, memory.size - guard_bytes - kShallowBytes, MADV_DONTNEED);
+    BRAID_ASSERT(failed == 0);
+  }
+
   static thread_local Stack* current;  // the stack that this thread runs on; null: its own
 
+  const context::stack_context memory;
   SwitchNotes notes;
   context::fiber self;    // while it does not run
   context::fiber caller;  // while it runs
@@ -106,8 +121,10 @@ class Fiber::Stacks {
   }
   void Return(Stack* stack) {
     std::unique_ptr<Stack> owned(stack);
+    if (crowded_.load(std::memory_order_relaxed)) stack->ForgetDepths();
     const MutexLock lock(mu_);
     idle_.push_back(std::move(owned));
+    crowded_.store(idle_.size() >= kIdleStacksKept, std::memory_order_relaxed);
   }
   void FreeUnused() {
     std::vector<std::unique_ptr<Stack>> unused;  // destroyed without the lock
@@ -128,6 +145,7 @@ class Fiber::Stacks {
   Mutex mu_;
   std::vector<std::unique_ptr<Stack>> idle_ BRAID_GUARDED_BY(mu_);
   size_t least_ BRAID_GUARDED_BY(mu_) = 0;  // how many were idle at the least, since FreeUnused()
+  std::atomic<bool> crowded_{false};        // more are idle than are always kept
 };
 
 Fiber::~Fiber() { BRAID_ASSERT(stack_ == nullptr); }

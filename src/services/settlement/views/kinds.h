@@ -8,7 +8,7 @@
 //   Fold(effect, row)    the row after the effect; a new row is Row()
 //   Write(row, fields)   the fields without _id;  Read(document) the row again
 // and those whose documents change more than once
-//   Sum                  the effects of one batch on one document; may point into the batch
+//   Sum                  the effects of some batches on one document; may point into them
 //   EachEffect(item, call)  as ForEach, without the names
 //   HashOf(effect), IsOf(effect, sum)  which document it is of, without making its id
 //   Names(effect, id)    makes the id and returns the key that decides on the partition

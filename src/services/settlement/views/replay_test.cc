@@ -1,5 +1,7 @@
 // What a replay asks of the store: a balance is written once for all outputs of a batch, and what cannot be stored yet
 // is not looked for (C5, C8).
+#include <gmock/gmock.h>
+
 #include "services/settlement/views/testing.h"
 #include "services/settlement/views/view_changes.h"
 
@@ -151,6 +153,33 @@ TEST_P(ReplayTest, BalancesOfAnotherProcessAreReadAgain) {
   ASSERT_OK(views->Follow(follow));
   EXPECT_TRUE(ahead);
   ExpectModel(*views, model);
+}
+
+// A run that knows a balance need not read it, and sees all the same that it is gone.
+TEST_P(ReplayTest, ABalanceThatIsRemovedMeanwhileIsAnError) {
+  ViewsOptions options = Options(1);
+  options.batch_records_max = 10;
+  const auto views = Open(options);
+  std::vector<Output> outputs;
+  Model model;
+  for (int64_t i = 1; i <= 300; ++i) {
+    Output& output = outputs.emplace_back();
+    output.output_seq = i;
+    output.balance_events.push_back({{"u"}, "USDT", "0.50000000", "x"});
+  }
+  Append(views->chains(), outputs, model);
+  FollowOptions follow;
+  follow.on_progress = [&](int64_t applied) {
+    ASSERT_LE(applied, 300);
+    const Client client = store_.clients().Acquire();
+    const auto balances = client::CollectionOf(client.get(), store_.database(), "balances");
+    const client::Bson all;
+    bson_error_t error{};
+    ASSERT_TRUE(mongoc_collection_delete_many(balances.get(), all.get(), nullptr, nullptr, &error)) << error.message;
+  };
+  const auto followed = views->Follow(follow);
+  ASSERT_FALSE(followed.ok());
+  EXPECT_THAT(followed.status().message(), testing::HasSubstr("were removed by another program"));
 }
 
 // An order that comes again is found, whether it is in the same batch, in another one, or was applied by somebody else.

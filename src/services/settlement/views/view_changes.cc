@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/strings.h"
 #include "services/settlement/views/kinds.h"
 
 namespace braid::settlement::views {
@@ -79,7 +80,12 @@ class DocumentWrites {
     std::vector<Transaction::Update> updates;
     updates.reserve(of.size());
     for (size_t i = 0; i < of.size(); ++i) updates.push_back({.filter = of[i], .change = to[i]});
-    BRAID_CHECK_OK(transaction_.UpdateOnes(collection_, updates).status());
+    BRAID_TRY(const Transaction::Matched result, transaction_.UpdateOnes(collection_, updates));
+    if (result.matched != static_cast<int64_t>(updates.size())) {
+      return Status(Code::kOperationFailed,
+                    StrCat("rows of ", collection_, " were removed by another program; build the view again (recover ",
+                           "--rebuild)"));
+    }
     filters_.Clear();
     changes_.Clear();
     return {};
@@ -104,9 +110,9 @@ Status FindMany(Transaction& transaction, const std::string& collection, std::sp
   return {};
 }
 
-// Effects that change documents: however many a document has in the batch, it is read and written once. The batch is
-// summed up by document before any transaction begins. Where only a part of it is due, or something cannot be added,
-// the effects are folded one by one.
+// Effects that change documents: however many a document has in the batches, it is read and written once. The batches
+// are summed up by document before any transaction begins. Where only a part of them is due, or something cannot be
+// added, the effects are folded one by one.
 template <typename Kind>
 class ChangesOf final : public ViewChanges {
  public:
