@@ -151,6 +151,44 @@ test('a collection that is dropped, or made anew, takes no writes of an older tr
   }
 });
 
+test('a collection that gets its name after the snapshot is not used: neither what it has nor what it lacks fits the rest', async () => {
+  await fill(f.db, 'other', [{ _id: 1 }]);
+  const renamed = async () => {
+    await fill(f.db, 'shown', [{ _id: 1 }]);
+    await fill(f.db, 'built', [{ _id: 1 }, { _id: 2 }]);
+    return () => f.db.collection('built').rename('shown', { dropTarget: true });
+  };
+  const uses = [
+    (session) => f.db.collection('shown').insertOne({ _id: 2 }, { session }),
+    (session) => f.db.collection('shown').updateOne({ _id: 2 }, { $set: { a: 1 } }, { session }),
+    (session) => f.db.collection('shown').find({}, { session }).toArray(),
+    (session) => f.db.collection('shown').findOneAndUpdate({ _id: 2 }, { $set: { a: 1 } }, { session }),
+    (session) => f.db.collection('shown').aggregate([{ $group: { _id: 1 } }], { session }).toArray(),
+  ];
+  for (const use of uses) {
+    const rename = await renamed();
+    const session = f.client.startSession();
+    session.startTransaction();
+    eq(await f.db.collection('other').countDocuments({}, { session }), 1);
+    await rename();
+    isTransient(await fails(use(session), 246));
+    await session.abortTransaction();
+    session.startTransaction();
+    if (use === uses[0]) await f.db.collection('shown').insertOne({ _id: 3 }, { session });
+    else await use(session);
+    await session.commitTransaction();
+    await session.endSession();
+    eq(await f.db.collection('shown').countDocuments({}), use === uses[0] ? 3 : 2);
+    await checkWhole('shown');
+  }
+  const rename = await renamed();
+  const session = f.client.startSession({ snapshot: true });
+  eq(await f.db.collection('other').distinct('_id', {}, { session }), [1]);
+  await rename();
+  await fails(f.db.collection('shown').find({}, { session }).toArray(), 246);
+  await session.endSession();
+});
+
 test('a transaction over sharded collections moves a document’s shard key, whole or not at all', async () => {
   await drop('orders', 'stock');
   await f.admin.command({ shardCollection: 'test.orders', key: { customer: 'hashed' } });

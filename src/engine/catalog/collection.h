@@ -50,6 +50,7 @@ struct Collection {
   std::string uuid;  // 16 bytes
   sharding::PlacementPtr placement;
   storage::LogPosition placed_at = 0;  // the commit of this placement; an older snapshot may have documents elsewhere
+  storage::LogPosition named_at = 0;   // the rename that gave it this name; an older snapshot had none or another by it
   bson::Document options;              // as given to create, for listCollections
   std::shared_ptr<const bson::Collation> collation;
   query::Filter validator;

@@ -149,6 +149,7 @@ Result<Catalog::Change> Catalog::RenameHeld(const Collection& source, const Name
   if (target != nullptr) Note(writes, LeftoversOf(*target));
   Change change;
   BRAID_TRY(change.position, store_.Commit(writes));
+  renamed->named_at = change.position;
   if (target != nullptr) target->state->dropped = true;
   const WriterLock shown(mu_);
   const size_t hidden = map_.erase(source.ns);

@@ -171,6 +171,12 @@ void Context::KeepDraft(catalog::CollectionPtr draft) {
   drafts_.push_back(std::move(draft));
 }
 
+Status Context::CheckName(const catalog::Collection& collection) const {
+  if (snapshot_.empty() || collection.named_at <= snapshot_.position()) return {};
+  return {Code::kSnapshotUnavailable, StrCat("the collection ", collection.ns.ToString(),
+                                             " has got its name after the snapshot that is read; try again")};
+}
+
 Status Context::NoteWriter(const catalog::CollectionPtr& collection) {
   if (!is_transaction() || FindDraft(collection->ns) != nullptr) return {};
   const auto [at, fresh] = written_.emplace(collection->number, collection);

@@ -81,6 +81,9 @@ class Context {
   void KeepDraft(catalog::CollectionPtr draft);
   /// True if there is something to commit.
   bool changes_something() const { return !writes_.empty() || !drafts_.empty(); }
+  /// kSnapshotUnavailable if the collection has got its name after the snapshot. Its documents of that moment were not
+  /// to be found under the name, and whatever else the transaction has read may not fit them.
+  Status CheckName(const catalog::Collection& collection) const;
   /// Notes that it is about to write there: the description must not have changed when it commits.
   Status NoteWriter(const catalog::CollectionPtr& collection);
 

@@ -71,7 +71,9 @@ Result<catalog::Namespace> ParseFullName(std::string_view name) {
 Result<catalog::CollectionPtr> FindForRead(Call& call, const catalog::Namespace& ns) {
   if (catalog::CollectionPtr draft = call.context.FindDraft(ns)) return draft;
   if (ns.collection == kProfileCollection) call.engine.profiler.writer().Flush();
-  return FindReadable(call.engine, ns);
+  catalog::CollectionPtr found = FindReadable(call.engine, ns);
+  if (found != nullptr) BRAID_CHECK_OK(call.context.CheckName(*found));
+  return found;
 }
 
 Result<query::SortPattern> ParseSortOrNatural(bson::View sort, query::Query& query) {

@@ -28,6 +28,7 @@ Result<WriteAccess> WriteAccess::Open(txn::Context& context, const catalog::Name
     BRAID_TRY(const bool held, access.Hold(context));
     if (held) break;
   }
+  if (context.is_transaction()) BRAID_CHECK_OK(context.CheckName(*access.collection_));
   BRAID_CHECK_OK(context.NoteWriter(access.collection_));
   return access;
 }

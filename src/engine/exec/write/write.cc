@@ -29,6 +29,7 @@ Result<UpdateResult> Upsert(Writer& writer, WriteAccess& access, const Updating&
 bool EndsCommand(Code code) {
   switch (code) {
     case Code::kWriteConflict:
+    case Code::kSnapshotUnavailable:
     case Code::kMaxTimeMSExpired:
     case Code::kClientDisconnect:
     case Code::kInterrupted:
