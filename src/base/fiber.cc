@@ -78,7 +78,7 @@ struct Fiber::Stack {
 
   // Gives the memory back that only deep recursion uses. While nothing runs on the stack.
   void ForgetDepths() {
-    if (kSanitized) return;
+    if (kSanitized || !std::exchange(used, false)) return;
     constexpr size_t kShallowBytes = 64 << 10;
     const auto guard_bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     char* const bottom = static_cast<char*>(memory.sp) - memory.size + guard_bytes;
@@ -94,6 +94,7 @@ struct Fiber::Stack {
   context::fiber caller;  // while it runs
   const std::function<void()>* body = nullptr;
   Fiber* fiber = nullptr;
+  bool used = false;  // since its depths were forgotten
 };
 
 thread_local Fiber::Stack* Fiber::Stack::current = nullptr;
@@ -121,19 +122,30 @@ class Fiber::Stacks {
   }
   void Return(Stack* stack) {
     std::unique_ptr<Stack> owned(stack);
-    if (crowded_.load(std::memory_order_relaxed)) stack->ForgetDepths();
+    owned->used = true;
     const MutexLock lock(mu_);
     idle_.push_back(std::move(owned));
-    crowded_.store(idle_.size() >= kIdleStacksKept, std::memory_order_relaxed);
   }
+  // The system is not called for each request, nor with the lock.
   void FreeUnused() {
-    std::vector<std::unique_ptr<Stack>> unused;  // destroyed without the lock
-    const MutexLock lock(mu_);
-    if (least_ > kIdleStacksKept) {  // the front ones, because the newest are taken first
-      const auto end = idle_.begin() + static_cast<ptrdiff_t>(least_ - kIdleStacksKept);
-      unused.assign(std::move_iterator(idle_.begin()), std::move_iterator(end));
+    std::vector<std::unique_ptr<Stack>> others;
+    size_t unused = 0;
+    {
+      const MutexLock lock(mu_);
+      if (idle_.size() <= kIdleStacksKept) {
+        least_ = idle_.size();
+        return;
+      }
+      unused = least_ - std::min(least_, kIdleStacksKept);
+      // The front ones, because the newest are taken first.
+      const auto end = idle_.end() - static_cast<ptrdiff_t>(kIdleStacksKept);
+      others.assign(std::move_iterator(idle_.begin()), std::move_iterator(end));
       idle_.erase(idle_.begin(), end);
     }
+    others.erase(others.begin(), others.begin() + static_cast<ptrdiff_t>(unused));
+    for (const auto& stack : others) stack->ForgetDepths();
+    const MutexLock lock(mu_);
+    idle_.insert(idle_.begin(), std::move_iterator(others.begin()), std::move_iterator(others.end()));
     least_ = idle_.size();
   }
   size_t idle() {
@@ -145,7 +157,6 @@ class Fiber::Stacks {
   Mutex mu_;
   std::vector<std::unique_ptr<Stack>> idle_ BRAID_GUARDED_BY(mu_);
   size_t least_ BRAID_GUARDED_BY(mu_) = 0;  // how many were idle at the least, since FreeUnused()
-  std::atomic<bool> crowded_{false};        // more are idle than are always kept
 };
 
 Fiber::~Fiber() { BRAID_ASSERT(stack_ == nullptr); }

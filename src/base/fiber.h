@@ -64,8 +64,8 @@ class Fiber {
   /// True if GiveWay() would let others go first.
   static bool IsTurnOver();
 
-  /// Frees the stacks that nothing has needed since the last call, except for some that are always kept. To be called
-  /// about once a second.
+  /// Frees the stacks that nothing has needed since the last call, except for some that are always kept, and of those
+  /// that are idle the memory that only deep recursion uses. To be called about once a second.
   static void FreeUnusedStacks();
   static size_t idle_stacks();
 
