@@ -19,7 +19,7 @@ constexpr int kResumedMax = 16;
 constexpr std::chrono::microseconds kResumedTimeMax{250};
 
 thread_local std::atomic<int64_t>* busy_since = nullptr;  // of the current thread
-thread_local bool is_loop_thread = false;
+thread_local Loop* current_loop = nullptr;
 thread_local bool runs_resumed = false;
 
 int64_t SteadyNanos() {
@@ -62,7 +62,11 @@ void Loop::RunResumed() {
   runs_resumed = false;
 }
 
-bool Loops::IsLoopThread() { return is_loop_thread; }
+bool Loops::IsLoopThread() { return current_loop != nullptr; }
+
+Loop* Loops::OfThisThread() const {
+  return current_loop != nullptr && current_loop->owner_ == this ? current_loop : nullptr;
+}
 
 Loops::Busy::Busy(Loops& loops) {
   // Sequentially consistent with Watch(): either it sees our mark before it sleeps, or we see that it sleeps.
@@ -87,6 +91,7 @@ Loops::Loops(const LoopsOptions& options)
   loops_.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     loops_.push_back(std::make_unique<Loop>());
+    loops_.back()->owner_ = this;
     loops_.back()->taken_max_ = static_cast<int64_t>(std::max<size_t>(1, options.threads_max / count));
   }
   for (auto& loop : loops_) AddWorker(*loop);
@@ -123,7 +128,7 @@ void Loops::AddWorker(Loop& loop) {
   Loop::Worker* worker = loop.workers_.emplace_back(std::make_unique<Loop::Worker>()).get();
   worker->thread = std::thread([&loop, worker] {
     pthread_setname_np(pthread_self(), "braid-loop");
-    is_loop_thread = true;
+    current_loop = &loop;
     busy_since = &worker->busy_since;
     loop.context_.run();
   });

@@ -29,7 +29,9 @@ struct LoopFigures {
   std::atomic<int64_t> active{0};  // connections whose request is being answered
 };
 
-/// One event loop. Its connections' coroutines all run here.
+class Loops;
+
+/// One event loop. Its connections' coroutines run here, except for requests that another loop has let go on.
 class alignas(64) Loop {
  public:
   // With a hint of 1 a thread that takes one event does not wake another for the next: waking costs more than most
@@ -71,7 +73,8 @@ class alignas(64) Loop {
   std::deque<std::function<void()>> resumed_ BRAID_GUARDED_BY(mu_);
   std::atomic<size_t> resumed_count_{0};  // of resumed_, for a look without the lock
   std::atomic<int64_t> taken_{0};
-  int64_t taken_max_ = 1;  // constant once the threads run
+  int64_t taken_max_ = 1;  // constant once the threads run, like the next
+  const Loops* owner_ = nullptr;
 };
 
 struct LoopsOptions {
@@ -113,6 +116,8 @@ class Loops {
 
   /// True on the threads that run loops, not on the lane's.
   static bool IsLoopThread();
+  /// The loop that the calling thread runs; null if it runs none of these.
+  Loop* OfThisThread() const;
 
   /// Marks the calling loop thread as inside a handler.
   class Busy {

@@ -74,5 +74,17 @@ TEST(LoopsTest, AnyThreadMayResume) {
   loops.Stop();
 }
 
+TEST(LoopsTest, AThreadKnowsWhichLoopItRuns) {
+  Loops loops({.loops = 2});
+  Loops others({.loops = 1});
+  EXPECT_EQ(loops.OfThisThread(), nullptr);
+  std::promise<bool> knows;
+  asio::post(loops[1].context(),
+             [&] { knows.set_value(loops.OfThisThread() == &loops[1] && others.OfThisThread() == nullptr); });
+  EXPECT_TRUE(knows.get_future().get());
+  loops.Stop();
+  others.Stop();
+}
+
 }  // namespace
 }  // namespace braid::wire

@@ -61,7 +61,7 @@ Session::Session(SessionHost& host, Loop& loop, Socket socket, std::string remot
       fd_(socket_.native_handle()),
       refusal_(std::move(refusal)),
       exchange_(host.handler()),
-      fiber_([this] { loop_->Resume([this] { Continue(); }); }, [this] { RunInLane(); }) {
+      fiber_([this] { ContinueSoon(); }, [this] { RunInLane(); }) {
   boost::system::error_code ignored;  // optional: each improves performance only
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   socket_.set_option(asio::socket_base::keep_alive(true), ignored);
@@ -210,7 +210,8 @@ bool Session::Run() {
 // Runs on a thread of the loop as far as the request gets without waiting or giving way; true if it has ended. After
 // false another thread may already be running it.
 bool Session::RunOnLoop() {
-  Loop& loop = *loop_;
+  BRAID_ASSERT(host_.loops().OfThisThread() != nullptr);
+  Loop& loop = *host_.loops().OfThisThread();
   const bool taken = loop.TryTake();
   if (!taken && !IsQuick()) {
     RunInLane();
@@ -270,6 +271,13 @@ Task Session::AwaitAnswer() {
         if (answer_or_await_.exchange(true)) asio::post(socket_.get_executor(), [this] { GoOn(); });
       },
       AwaitValue());
+}
+
+// On the loop whose request has let this one go on, if it was one: to wake another loop for each lock that is handed on
+// costs more than most requests.
+void Session::ContinueSoon() {
+  Loop* const here = host_.loops().OfThisThread();
+  (here != nullptr ? *here : *loop_).Resume([this] { Continue(); });
 }
 
 void Session::Continue() {

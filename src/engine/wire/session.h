@@ -44,8 +44,9 @@ class SessionHost {
   virtual void Ended(Session& session) = 0;
 };
 
-/// Owned by its coroutine, which one thread at a time runs: one of its loop or, to send a reply that had to wait for
-/// the disk, the one that has synced. Another thread may use socket_fd() until Ended() is called.
+/// Owned by its coroutine, which one thread at a time runs: one of its loop or, after a wait, one of the loop that has
+/// let its request go on, or the one that has synced, to send the reply. Another thread may use socket_fd() until
+/// Ended() is called.
 class Session {
  public:
   /// `refusal`, if not OK, is the answer to the client's first request; then the connection is closed.
@@ -92,6 +93,7 @@ class Session {
   void Answer();
   void Answered();
   Task AwaitAnswer();
+  void ContinueSoon();
   void Continue();
   void GoOn();
   Sent TrySend();
