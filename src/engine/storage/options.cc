@@ -95,7 +95,9 @@ rocksdb::Options MakeRocksOptions(const StoreOptions& store) {
                                           /*high_pri_pool_ratio=*/0.2);
   const uint64_t memtables = store.cache_bytes / 4;
   options.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(memtables, cache);
-  options.write_buffer_size = std::clamp<uint64_t>(memtables / 2, 1u << 20, 64u << 20);
+  // One table may take all of it: the budget has it written out before it is quite full, or at half of it while another
+  // one is being written. Large tables make fewer files, which are compacted less often.
+  options.write_buffer_size = std::clamp<uint64_t>(memtables, 1u << 20, 128u << 20);
   options.max_write_buffer_number = 4;
   if (auto list = NewMemtableFactory(); list != nullptr) {
     options.memtable_factory = std::move(list);
