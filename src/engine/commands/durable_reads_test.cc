@@ -55,8 +55,30 @@ TEST_F(DurableReadsTest, ReadsOfALevelThatPromisesItWait) {
 TEST_F(DurableReadsTest, OtherReadsDoNot) {
   WriteUnacknowledged();
   EXPECT_EQ(Run("{'find': 'c'}").durable_at, 0u);
+  EXPECT_EQ(Run("{'aggregate': 'c', 'pipeline': [], 'cursor': {}}").durable_at, 0u);
   for (const char* level : {"local", "available"}) {
     EXPECT_EQ(Run(StrCat("{'find': 'c', 'readConcern': {'level': '", level, "'}}")).durable_at, 0u) << level;
+  }
+}
+
+// Of a write that was not acknowledged as durable the client learns that there is nothing left to do.
+TEST_F(DurableReadsTest, AWriteThatChangesNothingWaitsForWhatItSaw) {
+  Run("{'insert': 'c', 'documents': [{'_id': 1, 'a': 0}]}");
+  const char* const writes[] = {
+      "{'update': 'c', 'updates': [{'q': {'_id': 1}, 'u': {'$set': {'a': 1}}}]",
+      "{'update': 'c', 'updates': [{'q': {'_id': 1, 'a': 0}, 'u': {'$set': {'a': 1}}}]",
+      "{'delete': 'c', 'deletes': [{'q': {'_id': 1, 'a': 0}, 'limit': 1}]",
+      "{'findAndModify': 'c', 'query': {'_id': 1, 'a': 0}, 'update': {'$set': {'a': 1}}",
+      "{'insert': 'c', 'documents': [{'_id': 1}]",
+      "{'createIndexes': 'c', 'indexes': [{'key': {'_id': 1}, 'name': '_id_'}]",
+  };
+  for (const char* write : writes) {
+    Run("{'update': 'c', 'updates': [{'q': {'_id': 1}, 'u': {'$set': {'a': 0}}}]}");
+    Run("{'update': 'c', 'updates': [{'q': {'_id': 1}, 'u': {'$set': {'a': 1}}}], 'writeConcern': {'w': 1, 'j': "
+        "false}}");
+    const uint64_t seen = engine_->parts().store->newest();
+    EXPECT_EQ(Run(StrCat(write, ", 'writeConcern': {'w': 1, 'j': false}}")).durable_at, 0u) << write;
+    EXPECT_GE(Run(StrCat(write, "}")).durable_at, seen) << write;
   }
 }
 

@@ -252,8 +252,12 @@ Result<bson::Document> RunHandler(EngineParts& parts, Client& client, const Requ
     parts.cluster_clock.Tick();
     if (envelope.write_concern.Wait()) answer.durable_at = context.position();
   }
-  // Nothing that was read can be newer than what is committed by now.
-  if (envelope.read_concern.durable && !envelope.in_transaction) answer.durable_at = parts.store->newest();
+  // A write may tell what others have committed, too: that nothing matches, or that a key is taken. Nothing that was
+  // read can be newer than what is committed by now.
+  const bool may_tell = (command.flags & (kWrites | kReadOnly)) == kWrites && envelope.write_concern.Wait();
+  if ((may_tell || envelope.read_concern.durable) && !envelope.in_transaction) {
+    answer.durable_at = parts.store->newest();
+  }
   answer.charge = std::move(call.reply_charge);
   return reply;
 }
