@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -234,6 +237,43 @@ TEST(FiberTest, StacksStayAsLongAsTheyAreNeeded) {
   } else {
     EXPECT_LE(Fiber::idle_stacks(), kFibers / 2);
   }
+}
+
+size_t ResidentPages() {
+  std::ifstream file("/proc/self/statm");
+  size_t total = 0;
+  size_t resident = 0;
+  file >> total >> resident;
+  return resident;
+}
+
+// What deep recursion has used is given back also of stacks that are needed all the time.
+TEST(FiberTest, DepthsOfIdleStacksAreForgotten) {
+  if (kSanitized) GTEST_SKIP() << "under a sanitizer they are kept, as the stacks are";
+  constexpr size_t kDepthPages = 128;
+  const size_t count = std::max<size_t>(200, Fiber::idle_stacks() + 1);  // none is left over, so none is freed
+  std::vector<Parking> parkings(count);
+  std::vector<std::function<void()>> bodies(count);
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  for (size_t i = 0; i < count; ++i) {
+    bodies[i] = [&, i] {
+      volatile uint8_t depth[kDepthPages * 4096];
+      for (size_t page = 0; page < kDepthPages; ++page) depth[page * 4096] = 1;
+      parkings[i].Park();
+      EXPECT_EQ(depth[0], 1);
+    };
+    fibers.push_back(std::make_unique<Fiber>([] {}));
+    EXPECT_FALSE(fibers[i]->Run(bodies[i], kTurn));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    parkings[i].Unpark();
+    EXPECT_TRUE(fibers[i]->Resume(kTurn));
+  }
+  const size_t stacks = Fiber::idle_stacks();
+  const size_t before = ResidentPages();
+  Fiber::FreeUnusedStacks();
+  EXPECT_EQ(Fiber::idle_stacks(), stacks);
+  EXPECT_LT(ResidentPages() + 100 * (kDepthPages / 2), before);
 }
 
 }  // namespace
