@@ -26,7 +26,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 if(BRAID_SANITIZE)
   # Clang 14 cannot compile coroutines with the check of function pointers' types.
-  add_compile_options(-fsanitize=${BRAID_SANITIZE} $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function> -fno-omit-frame-pointer)
+  # No frame is left out of a report's stacks.
+  add_compile_options(-fsanitize=${BRAID_SANITIZE} $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function> -fno-omit-frame-pointer -fno-optimize-sibling-calls)
   add_link_options(-fsanitize=${BRAID_SANITIZE})
 endif()
 
@@ -110,7 +111,7 @@ function(braid_library name)
     target_link_libraries(${name}_test PRIVATE ${name} braid_testing GTest::gmock GTest::gtest_main ${ARG_TEST_DEPS})
     compile_together(${name}_test)
     # The code that is tested is optimised as in the program; the tests' own code is not worth the compiler's time.
-    target_compile_options(${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+    target_compile_options(${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1> $<$<CONFIG:Debug>:-O0>)
     add_test(NAME ${name}_test COMMAND ${name}_test --gtest_brief=1)
     set_tests_properties(${name}_test PROPERTIES TIMEOUT 900)
   endif()
