@@ -13,6 +13,12 @@ before(async () => (directory = await mkdtemp(join(tmpdir(), 'braid-ledger-'))))
 after(() => rm(directory, { recursive: true, force: true }));
 const bench = (...args) => spawnSync(binary, ['bench', 'ledger', '--store', join(directory, 'store'), '--seconds', '0.2', ...args], { encoding: 'utf8' });
 
+/** `ratio`, of four decimals, is that of two rates of one decimal, which on a busy machine may be small. */
+function isRatio(ratio, rate, alone) {
+  const rounded = 0.05 * (1 + ratio) + 0.00005 * alone;
+  assert.ok(Math.abs(ratio * alone - rate) <= rounded + 1e-6, `${ratio}: ${rate} to ${alone}`);
+}
+
 test('every scenario is measured and verified', async () => {
   const { status, stdout, stderr } = bench('--records', '400', '--symbols', '4', '--writers', '1,2', '--batch', '50', '--parts', 'appends,reads', '--json');
   assert.equal(status, 0, stderr);
@@ -58,8 +64,8 @@ test('recovery during load, and engines by calls and over TCP', async () => {
   assert.deepEqual(recoveries.map(({ reading }) => reading), ['verification', 'replay into the views']);
   for (const row of recoveries) {
     assert.ok(row.records >= 100 && row.recordsPerSecond > 0 && row.recordsPerSecondAlone > 0 && row.appendsPerSecondAlone > 0, JSON.stringify(row));
-    assert.ok(Math.abs(row.toAlone - row.recordsPerSecond / row.recordsPerSecondAlone) < 0.001);
-    assert.ok(Math.abs(row.appendsToAlone - row.appendsPerSecond / row.appendsPerSecondAlone) < 0.001);
+    isRatio(row.toAlone, row.recordsPerSecond, row.recordsPerSecondAlone);
+    isRatio(row.appendsToAlone, row.appendsPerSecond, row.appendsPerSecondAlone);
   }
   assert.deepEqual(engines.map((row) => [row.way, row.engines, row.inFlight]), [['calls', 1, 200], ['TCP', 1, 200], ['calls', 3, 200], ['TCP', 3, 200]]);
   for (const row of engines) {
