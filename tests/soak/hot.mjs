@@ -27,11 +27,15 @@ class Writer {
     return writer;
   }
 
-  /** Until `goes()` is false and the last answer has come. */
+  /** Until `goes()` is false and the last answer has come; an error if the connection ends before. */
   run(goes) {
     this.goes = goes;
     this.socket.write(increment);
-    return new Promise((resolve) => { this.#resolve = resolve; });
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.socket.once('error', reject);
+      this.socket.once('close', () => reject(new Error('the server closed the connection')));
+    });
   }
 
   #take(data) {
