@@ -25,8 +25,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wthread-safety)
 endif()
 if(BRAID_SANITIZE)
-  # Clang 14 cannot compile coroutines with the check of function pointers' types.
-  # No frame is left out of a report's stacks.
+  # Clang 14 cannot compile coroutines with the check of function pointers' types. The last two: the stacks of reports are whole.
   add_compile_options(-fsanitize=${BRAID_SANITIZE} $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function> -fno-omit-frame-pointer -fno-optimize-sibling-calls)
   add_link_options(-fsanitize=${BRAID_SANITIZE})
 endif()

@@ -22,6 +22,7 @@ using test::Body;
 using test::Connection;
 using test::Msg;
 using test::ServerTest;
+
 TEST_F(ServerTest, AnswersAndCounts) {
   Start();
   {
